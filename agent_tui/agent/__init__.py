@@ -1,0 +1,1 @@
+"""The loop: turns, tool batches, queues; it knows no screen, no network and no disk."""

@@ -1,0 +1,1 @@
+"""The words everyone shares: messages, events, tools, models, usage, errors."""

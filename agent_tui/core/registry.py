@@ -1,0 +1,52 @@
+"""Who serves a model: built-in wires by `api`, and what an application registered by provider.
+
+Built-in wires are named as text and imported at their first request: the engine knows no wire.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import cast
+
+from agent_tui.core.errors import InvalidInputError
+from agent_tui.core.model import Model
+from agent_tui.core.stream import StreamFn
+
+_WIRE_BY_API = {
+    "openai-chat": "agent_tui.providers.openai_chat:stream",
+    "demo": "agent_tui.providers.demo:stream",
+}
+_registered: dict[str, StreamFn] = {}
+
+
+def register_provider(name: str, stream_fn: StreamFn) -> None:
+    """Serve every model of provider `name` with `stream_fn`; the last registration wins."""
+    _registered[name] = stream_fn
+
+
+def is_registered(name: str) -> bool:
+    """Whether an application serves this provider itself."""
+    return name in _registered
+
+
+def stream_fn_for(model: Model) -> StreamFn:
+    """The function that serves `model`; raises `InvalidInputError` if nothing does."""
+    if (registered := _registered.get(model.provider)) is not None:
+        return registered
+    target = _WIRE_BY_API.get(model.api)
+    if target is None:
+        known = ", ".join(sorted(_WIRE_BY_API))
+        raise InvalidInputError(
+            f"nothing serves {model.key}: api {model.api!r} is not one of {known}"
+        )
+    module, _, name = target.partition(":")
+    return cast("StreamFn", getattr(import_module(module), name))
+
+
+def find_model(key: str) -> Model:
+    """The model that `provider/id` names; raises `InvalidInputError` with what is known."""
+    model = Model.from_key(key)
+    if model.provider in _registered:
+        return model
+    catalog = import_module("agent_tui.providers.catalog")
+    return cast("Model", catalog.get_model(key))

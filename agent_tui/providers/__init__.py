@@ -1,0 +1,1 @@
+"""The wires: how each kind of server is asked and answers."""

@@ -1,0 +1,1 @@
+"""What puts the parts together, remembers and retries."""

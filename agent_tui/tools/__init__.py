@@ -1,0 +1,1 @@
+"""The hands: files and shell."""

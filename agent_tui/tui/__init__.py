@@ -1,0 +1,1 @@
+"""The face: a Textual application over one session."""
