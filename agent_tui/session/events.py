@@ -1,0 +1,101 @@
+"""What a session tells beside the ten events of a run: queue, retries, approvals, rest.
+
+They share one total order with the run's events; a listener of `Session.subscribe` gets both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from agent_tui.agent.queues import QueuedItem
+from agent_tui.core.errors import ErrorInfo
+from agent_tui.core.events import AgentEvent, json_line
+
+if TYPE_CHECKING:
+    from agent_tui.session.approvals import ApprovalRequest
+
+QueueState = Literal["active", "paused"]
+Answer = Literal["once", "always", "decline"]
+Verdict = Literal["once", "always", "decline", "aborted"]
+
+
+class _SessionEvent:
+    __slots__ = ()
+    type: str
+
+    def to_json(self) -> str:
+        """One line of JSON, UTF-8 kept as it is."""
+        data: dict[str, Any] = {"type": self.type}
+        data |= {f.name: getattr(self, f.name) for f in fields(self) if f.name != "type"}  # type: ignore[arg-type]
+        return json_line(data)
+
+
+@dataclass(frozen=True, slots=True)
+class QueueUpdateEvent(_SessionEvent):
+    """The queue or its state changed; on delivery it comes before the item's `message_start`."""
+
+    items: Sequence[QueuedItem] = ()
+    """Steering first, then follow-ups, each in delivery order."""
+    state: QueueState = "active"
+    type: Literal["queue_update"] = "queue_update"
+
+
+@dataclass(frozen=True, slots=True)
+class AutoRetryStartEvent(_SessionEvent):
+    """A request failed in a way that may pass; it is made again after `delay` seconds."""
+
+    attempt: int
+    """1 for the first retry."""
+    max_attempts: int
+    delay: float
+    error: ErrorInfo
+    type: Literal["auto_retry_start"] = "auto_retry_start"
+
+
+@dataclass(frozen=True, slots=True)
+class AutoRetryEndEvent(_SessionEvent):
+    """The retries are over: an answer came, or they were given up."""
+
+    success: bool
+    attempt: int
+    """How many retries there were, a wait that was cut short included."""
+    final_error: str | None = None
+    type: Literal["auto_retry_end"] = "auto_retry_end"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequestEvent(_SessionEvent):
+    """A call waits for the person."""
+
+    request: ApprovalRequest
+    type: Literal["approval_request"] = "approval_request"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalAnswerEvent(_SessionEvent):
+    """A question is off the table; `aborted` when the run was stopped before an answer."""
+
+    request_id: str
+    verdict: Verdict
+    comment: str | None = None
+    type: Literal["approval_answer"] = "approval_answer"
+
+
+@dataclass(frozen=True, slots=True)
+class AgentSettledEvent(_SessionEvent):
+    """The turn is over for good: no retry and no queued continuation is pending."""
+
+    type: Literal["agent_settled"] = field(default="agent_settled")
+
+
+SessionEvent: TypeAlias = (
+    QueueUpdateEvent
+    | AutoRetryStartEvent
+    | AutoRetryEndEvent
+    | ApprovalRequestEvent
+    | ApprovalAnswerEvent
+    | AgentSettledEvent
+)
+AnyEvent: TypeAlias = AgentEvent | SessionEvent
