@@ -1,0 +1,93 @@
+"""Sentences for the moments a person reads twice: stopped, failed, retrying."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agent_tui.core.errors import ErrorInfo
+from agent_tui.core.text import printable
+from agent_tui.tui.figures import clock, one_line, plural
+
+WAYS_OUT = {
+    "auth": "check the key, or pick another model with /model",
+    "quota": "the account has nothing left: top it up, or pick another model with /model",
+    "rate_limit": "wait a little and press enter to go on, or pick another model with /model",
+    "timeout": "press enter to try again",
+    "overloaded": "press enter to try again, or pick another model with /model",
+    "network": "check the connection and the address, then press enter to try again",
+    "stream_incomplete": "the answer was cut on its way: press enter to try again",
+    "content_policy": "say it differently, or pick another model with /model",
+    "context_overflow": "start a new chat or pick a model with a larger window: /model",
+    "output_limit_loop": "ask for smaller pieces",
+    "hook_failed": "the agent's own code raised; see its log",
+    "config": "correct the setting and start again",
+}
+DEFAULT_WAY_OUT = "press enter to try again, or pick another model with /model"
+
+
+@dataclass(frozen=True, slots=True)
+class Killed:
+    """A tool that a stop ended."""
+
+    name: str
+    seconds: float
+    lines: int = 0
+
+
+def error_sentence(error: ErrorInfo) -> str:
+    """One clear sentence with a way out."""
+    said = one_line(printable(error.message), 400).rstrip(" .") or error.code.replace("_", " ")
+    way_out = WAYS_OUT.get(error.code, DEFAULT_WAY_OUT)
+    wait = f" (the server asks to wait {clock(error.retry_after)})" if error.retry_after else ""
+    return f"{said}{wait} — {way_out}."
+
+
+def retry_sentence(
+    attempt: int, max_attempts: int, seconds_left: float, error: ErrorInfo | None
+) -> str:
+    """The countdown of a retry: `Rate limited. Try 2 of 3 in 4 s · esc gives up`."""
+    said = one_line(printable(error.message), 200).rstrip(" .") if error else "The request failed"
+    when = "now" if seconds_left < 0.5 else f"in {clock(seconds_left + 0.5)}"
+    return f"{said}. Try {attempt} of {max_attempts} {when} · esc gives up"
+
+
+def stop_banner(
+    step: int, killed: Sequence[Killed], changed_files: int, pending: int
+) -> tuple[str, str]:
+    """Two lines: what the stop did, and what can be done now; the second is empty without pending.
+
+    `changed_files` counts the files that tools changed since the turn began.
+    """
+    facts = [f"Stopped at step {step}" if step else "Stopped"]
+    for tool in killed:
+        kept = f" ({plural(tool.lines, 'line')} kept)" if tool.lines else ""
+        facts.append(f"{one_line(tool.name, 40)} killed after {clock(tool.seconds)}{kept}")
+    if changed_files:
+        facts.append(f"{plural(changed_files, 'file')} changed since the turn began")
+    if not pending:
+        return " · ".join(facts), ""
+    facts.append(f"{pending} pending, on hold")
+    keys = (
+        "enter (empty composer): send all now · alt+↑: select (e edit as one draft, x discard all)"
+    )
+    return " · ".join(facts), f"{keys} · typing starts a new message"
+
+
+def stopping_notice(seconds: float) -> str:
+    """What the status says between the stop key and the end of the turn."""
+    return f"stopping… {clock(seconds)} (ctrl+c: kill)"
+
+
+def limit_sentence(reason: str, steps: int, pending: int) -> str:
+    """Why a turn ended although there was more to do; empty if it ended by itself."""
+    held = f" · {pending} pending, on hold (enter sends them)" if pending else ""
+    match reason:
+        case "max_iterations":
+            return (
+                f"Paused after {plural(steps, 'step')}, the limit of a turn · enter goes on{held}"
+            )
+        case "stopped":
+            return f"Stopped after step {steps}, as asked · enter goes on{held}"
+        case _:
+            return ""

@@ -1,0 +1,172 @@
+"""Tool calls on the screen: each has a panel from its first token to its result.
+
+Knows which calls are under way, since when, and how each one ended: well, badly, declined, killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from agent_tui.core.events import (
+    ToolExecutionEndEvent,
+    ToolExecutionStartEvent,
+    ToolExecutionUpdateEvent,
+)
+from agent_tui.core.messages import ToolResultMessage
+from agent_tui.tui.answer import View
+from agent_tui.tui.banner import Killed
+from agent_tui.tui.blocks import Block, ToolBlock, ToolStatus
+from agent_tui.tui.panels import changed_path, size_of, target_of
+
+NEVER_RAN = ("Not started", "Aborted by the user before", "Aborted by the user. Not started")
+"""How the engine's answers to calls begin that it did not run."""
+
+
+@dataclass(slots=True)
+class _Open:
+    """A call that is being executed, or waits for its turn."""
+
+    block: ToolBlock
+    name: str
+    label: str
+    """What a person calls it: its target, else its name."""
+    since: float
+    lines: int = 0
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of the step under way and their panels."""
+
+    view: View
+    now: Callable[[], float]
+    killed: list[Killed] = field(default_factory=list)
+    """Calls that were ended by the person in this turn."""
+    changed: set[str] = field(default_factory=set)
+    """Files that tools changed in this turn."""
+    is_stopping: bool = False
+    _panels: dict[str, ToolBlock] = field(default_factory=dict)
+    _open: dict[str, _Open] = field(default_factory=dict)
+    _killing: set[str] = field(default_factory=set)
+    _refused: dict[str, str] = field(default_factory=dict)
+
+    def begin_turn(self) -> None:
+        """Nothing is killed or changed yet."""
+        self.killed, self.changed = [], set()
+        self.begin_step()
+
+    def begin_step(self) -> None:
+        """The panels of the step before are history."""
+        for known in (self._panels, self._open, self._killing, self._refused):
+            known.clear()
+
+    @property
+    def running(self) -> list[tuple[str, str, float]]:
+        """Name, label and seconds of every open call, in call order."""
+        now = self.now()
+        return [(call.name, call.label, now - call.since) for call in self._open.values()]
+
+    def id_of(self, block: Block) -> str | None:
+        """The id of the open call that this panel shows."""
+        return next((id_ for id_, call in self._open.items() if call.block is block), None)
+
+    def adopt(self, block: ToolBlock) -> None:
+        """This panel shows a call that is complete now; its execution will find it by id."""
+        self._panels[block.call_id] = block
+
+    def kill(self, call_id: str) -> None:
+        """The person ends this call: its error is no failure of the tool."""
+        self._killing.add(call_id)
+
+    def refuse(self, call_id: str, why: str) -> None:
+        """The person, or a stop, said no to this call."""
+        self._refused[call_id] = why
+
+    def restart_clocks(self) -> None:
+        """A question was answered: what waited for it begins now."""
+        now = self.now()
+        for call in self._open.values():
+            call.since = now
+            call.block.start(now)
+            self.view.mark(call.block)
+
+    # -- events ------------------------------------------------------------------------------
+
+    def begin(self, event: ToolExecutionStartEvent) -> None:
+        """The call is taken up."""
+        block = self._panels.get(event.tool_call_id)
+        if block is None:
+            block = ToolBlock(event.tool_call_id, event.tool_name)
+            self.view.append(block)
+        target = target_of(event.tool_name, event.args)
+        block.name_target(event.tool_name, target)
+        now = self.now()
+        block.start(now)
+        self._open[event.tool_call_id] = _Open(
+            block, event.tool_name, target or event.tool_name, now
+        )
+        self.view.mark(block)
+
+    def update(self, event: ToolExecutionUpdateEvent) -> None:
+        """The tool reported output."""
+        if (call := self._open.get(event.tool_call_id)) is None:
+            return
+        result = event.partial_result
+        details = result.details if isinstance(result.details, dict) else {}
+        lines = details.get("lines")
+        call.lines = lines if isinstance(lines, int) else result.text.count("\n") + 1
+        call.block.update(result.text, lines=call.lines, now=self.now())
+        self.view.mark(call.block)
+
+    def end(self, event: ToolExecutionEndEvent) -> None:
+        """The call has its result."""
+        call_id, result = event.tool_call_id, event.result
+        if (call := self._open.pop(call_id, None)) is None:
+            return
+        now, block = self.now(), call.block
+        if not event.is_error:
+            if path := changed_path(call.name, result.details):
+                self.changed.add(path)
+            self._close(block, "ok", call.name, event, now)
+        elif call_id in self._refused:
+            block.finish("declined", summary=self._refused[call_id])
+        elif result.text.startswith(NEVER_RAN):
+            block.finish("declined", summary="not started")
+        elif self.is_stopping or call_id in self._killing:
+            self.killed.append(Killed(call.label, now - call.since, call.lines))
+            self._close(block, "killed", call.name, event, now)
+        else:
+            self._close(block, "failed", call.name, event, now)
+        self.view.mark(block)
+
+    def show_result(self, message: ToolResultMessage) -> None:
+        """A result of an earlier time goes into the panel of its call."""
+        block = self._panels.pop(message.tool_call_id, None)
+        if block is None:
+            return
+        name, details = message.tool_name, message.details
+        block.finish(
+            "failed" if message.is_error else "ok",
+            summary=size_of(name, message.text, details, is_error=message.is_error),
+            text=message.text,
+            details=details if isinstance(details, dict) else None,
+        )
+        self.view.mark(block)
+
+    def _close(
+        self,
+        block: ToolBlock,
+        status: ToolStatus,
+        name: str,
+        event: ToolExecutionEndEvent,
+        now: float,
+    ) -> None:
+        result = event.result
+        block.finish(
+            status,
+            summary=size_of(name, result.text, result.details, is_error=event.is_error),
+            text=result.text,
+            details=result.details if isinstance(result.details, dict) else None,
+            now=now,
+        )

@@ -1,0 +1,122 @@
+"""Every verb of the chat, once: slash commands, the palette and the help screen read this table."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+When = Literal["any", "running", "idle"]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One verb. `name` is typed after a slash; `action` names what the app does."""
+
+    name: str
+    summary: str
+    action: str
+    argument: str = ""
+    """What may follow, for the help: `[comment]`, `TEXT`; empty if nothing may."""
+    key: str = ""
+    """The key that does the same, as a person reads it."""
+    when: When = "any"
+    """`any`: acts at once, also while a turn runs; `idle`: only between turns."""
+    in_palette: bool = True
+
+    @property
+    def usage(self) -> str:
+        """`/no [comment]`."""
+        return f"/{self.name} {self.argument}".rstrip()
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command("help", "keys and commands", "help", key="f1"),
+    Command("model", "pick a model, or name one", "model", "[PROVIDER/ID]", "ctrl+l"),
+    Command(
+        "thinking",
+        "set the thinking level, or show and hide thinking",
+        "thinking",
+        "[LEVEL]",
+        "ctrl+t",
+    ),
+    Command("mode", "cycle the approval mode, or name one", "mode", "[MODE]", "shift+tab"),
+    Command("queue", "select a pending message", "queue", key="alt+↑"),
+    Command(
+        "now", "stop the turn and send this at once", "now", "TEXT", "ctrl+s", in_palette=False
+    ),
+    Command(
+        "follow-up",
+        "send this when the turn is over",
+        "follow_up",
+        "TEXT",
+        "alt+enter",
+        in_palette=False,
+    ),
+    Command(
+        "stop",
+        "stop the turn after this step; /stop now stops at once",
+        "stop",
+        "[now]",
+        "ctrl+x s",
+    ),
+    Command("why", "say what the turn is waiting for", "why", key="f3"),
+    Command("yes", "allow what is asked, once", "yes", key="alt+y"),
+    Command("always", "allow what is asked, and its like, from now on", "always", key="alt+a"),
+    Command("no", "decline what is asked; a comment goes to the model", "no", "[COMMENT]", "alt+n"),
+    Command("expand", "expand or collapse all panels", "expand", key="ctrl+o"),
+    Command("blocks", "move over the transcript block by block", "blocks", key="f6"),
+    Command("copy", "copy the last answer", "copy"),
+    Command("edit", "edit the draft in $EDITOR", "edit", key="ctrl+g"),
+    Command("theme", "list the themes, or switch to one", "theme", "[NAME]"),
+    Command("quit", "leave", "quit", key="ctrl+d"),
+)
+
+_HEAD = re.compile(r"/([A-Za-z][A-Za-z-]*)(?:\s+|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed:
+    """A line that begins like a command. `command` is None if there is no such command."""
+
+    name: str
+    argument: str
+    command: Command | None
+
+
+def find(name: str) -> Command | None:
+    """The command of that name."""
+    return next((command for command in COMMANDS if command.name == name.lower()), None)
+
+
+def parse(text: str) -> Parsed | None:
+    """The command in `text`; None if it is a message.
+
+    A message that begins with a path (`/usr/bin is missing`) is a message, and so is anything
+    whose first word is more than letters and dashes.
+    """
+    match = _HEAD.match(text)
+    if match is None:
+        return None
+    return Parsed(match[1], text[match.end() :].strip(), find(match[1]))
+
+
+def suggest(name: str) -> list[str]:
+    """Names of commands that look like `name`, best first."""
+    names = [command.name for command in COMMANDS]
+    begun = [known for known in names if known.startswith(name.lower())]
+    return begun or difflib.get_close_matches(name.lower(), names, n=2, cutoff=0.5)
+
+
+def unknown_sentence(name: str) -> str:
+    """What to say to somebody who typed a command that does not exist."""
+    names = suggest(name)
+    hint = f"did you mean {' or '.join('/' + known for known in names)}?" if names else ""
+    return f"Unknown command /{name}: {hint or '/help lists them'} The text is still here."
+
+
+def completions(prefix: str) -> Iterable[Command]:
+    """The commands whose name begins with `prefix` (without its slash), in the table's order."""
+    return (command for command in COMMANDS if command.name.startswith(prefix.lower()))

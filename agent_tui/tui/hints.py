@@ -1,0 +1,160 @@
+"""The line that says what Enter, Alt+Enter, Ctrl+S and Esc do right now, and the header's text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from agent_tui.tui.status import Field, Span, fit
+
+Place = Literal["composer", "strip", "strip_on_hold", "editor", "cursor", "chord", "card"]
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the hint line depends on."""
+
+    running: bool = False
+    stopping: bool = False
+    has_draft: bool = False
+    pending: int = 0
+    can_continue: bool = False
+    """Enter on the empty composer goes on with an interrupted turn."""
+    stashed: bool = False
+    place: Place = "composer"
+
+
+def hint_line(now: Situation, width: int) -> list[Span]:
+    """The hints that fit in `width` columns, the most useful ones kept longest."""
+    return fit([Field(text, keep) for text, keep in _hints(now)], max(1, width - 2))
+
+
+def _hints(now: Situation) -> list[tuple[str, int]]:
+    match now.place:
+        case "strip":
+            return [
+                ("↑↓ select", 50),
+                ("e edit", 80),
+                ("d delete", 70),
+                ("alt+shift+↑↓ move", 40),
+                ("s lane", 60),
+                ("ctrl+s now", 45),
+                ("ctrl+z undo", 30),
+                ("esc back", 90),
+            ]
+        case "strip_on_hold":
+            return [
+                ("enter sends all", 85),
+                ("e all into one draft", 80),
+                ("x discard all", 70),
+                ("d delete", 60),
+                ("ctrl+s this now", 45),
+                ("ctrl+z undo", 30),
+                ("esc back", 90),
+            ]
+        case "editor":
+            return [("enter stores", 90), ("esc keeps the old text", 80), ("empty: deletes", 50)]
+        case "cursor":
+            return [
+                ("↑↓ move", 60),
+                ("space expand", 80),
+                ("enter view", 70),
+                ("y copy", 65),
+                ("k kill this tool", 50),
+                ("esc back", 90),
+            ]
+        case "chord":
+            return [("s stop after this step", 90), ("esc back", 80)]
+        case _:
+            return _composer_hints(now)
+
+
+def _composer_hints(now: Situation) -> list[tuple[str, int]]:
+    if now.stopping:
+        return [("enter sends once stopped", 80), ("ctrl+c kill", 90)]
+    if now.running:
+        return [
+            ("enter steer", 80),
+            ("alt+enter follow up", 70),
+            ("ctrl+s stop and send", 60),
+            ("esc stop", 90),
+            ("ctrl+j newline", 20),
+            *((("alt+↑ pending", 40),) if now.pending else ()),
+        ]
+    hints = [("enter send", 90), ("ctrl+j newline", 50)]
+    if not now.has_draft:
+        if now.pending:
+            hints = [("enter sends the pending", 90), ("alt+↑ select", 70)]
+        elif now.can_continue:
+            hints = [("enter goes on", 90)]
+        else:
+            hints += [("/ commands", 60), ("ctrl+p palette", 40), ("ctrl+d quit", 45)]
+    else:
+        hints.append(("ctrl+s stash", 40))
+    if now.stashed:
+        hints.append(("ctrl+s brings the stash back", 55))
+    return hints
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """What the header shows."""
+
+    title: str
+    folder: str
+    branch: str | None
+    model: str
+    thinking: str
+    mode: str
+
+
+def header_fields(heading: Heading) -> tuple[list[Field], list[Field]]:
+    """The left and the right part of the header."""
+    place = f"{heading.folder} ({heading.branch})" if heading.branch else heading.folder
+    left = [Field(heading.title, 60, "title"), Field(place, 30, "quiet", Field(heading.folder, 31))]
+    right = [Field(heading.model, 90, "model")]
+    if heading.thinking != "off":
+        right.append(Field(f"thinking {heading.thinking}", 40, "quiet"))
+    right.append(Field(heading.mode, 50, "warning" if heading.mode == "full-auto" else "quiet"))
+    return left, right
+
+
+def header_line(heading: Heading, width: int) -> list[Span]:
+    """One line of exactly `width` columns or fewer: left part, gap, right part."""
+    left, right = header_fields(heading)
+    room = max(1, width - 2)
+    last = fit(right, room)
+    taken = sum(len(text) for text, _ in last)
+    if room - taken < 12:
+        return last
+    first = fit(left, room - taken - 2)
+    gap = room - taken - sum(len(text) for text, _ in first)
+    return [*first, (" " * gap, ""), *last]
+
+
+def short_folder(path: Path, home: Path | None) -> str:
+    """`path` with the home folder as `~` and all but the last two names left out."""
+    if home is not None and path.is_relative_to(home):
+        parts = path.relative_to(home).parts
+        return (
+            "~"
+            if not parts
+            else "/".join(("~", *(parts if len(parts) < 3 else ("…", *parts[-2:]))))
+        )
+    parts = path.parts
+    return str(path) if len(parts) <= 3 else "/".join(("…", *parts[-2:]))
+
+
+def git_branch(folder: Path) -> str | None:
+    """The branch checked out at `folder` or above it; None outside git, a short id if detached."""
+    for place in (folder, *folder.parents):
+        dot_git = place / ".git"
+        try:
+            if dot_git.is_file():
+                dot_git = place / dot_git.read_text("utf-8").removeprefix("gitdir:").strip()
+            head = (dot_git / "HEAD").read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError):
+            continue
+        return head.removeprefix("ref: refs/heads/") if head.startswith("ref:") else head[:8]
+    return None

@@ -1,0 +1,470 @@
+"""Session events become blocks and a `Status`. Plain data throughout: no widget, no app.
+
+Everything on the screen derives from here, so that the same events always give the same screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from agent_tui.core.events import (
+    AgentEndEvent,
+    AgentStartEvent,
+    MessageEndEvent,
+    MessageStartEvent,
+    MessageUpdateEvent,
+    ToolExecutionEndEvent,
+    ToolExecutionStartEvent,
+    ToolExecutionUpdateEvent,
+    TurnStartEvent,
+)
+from agent_tui.core.messages import (
+    AgentMessage,
+    AssistantMessage,
+    ToolResultMessage,
+    UserMessage,
+    text_of,
+)
+from agent_tui.core.usage import Usage
+from agent_tui.session.events import (
+    AgentSettledEvent,
+    AnyEvent,
+    ApprovalAnswerEvent,
+    ApprovalRequestEvent,
+    AutoRetryEndEvent,
+    AutoRetryStartEvent,
+    QueueUpdateEvent,
+)
+from agent_tui.tui.answer import CHARACTERS_PER_TOKEN, Answer, View
+from agent_tui.tui.banner import (
+    error_sentence,
+    limit_sentence,
+    retry_sentence,
+    stop_banner,
+    stopping_notice,
+)
+from agent_tui.tui.blocks import Block, NoticeBlock, SummaryBlock, UserBlock
+from agent_tui.tui.calls import Calls
+from agent_tui.tui.figures import clock
+from agent_tui.tui.pending import Lane, Moment, Phase
+from agent_tui.tui.status import Counters, State, Status, summary_line
+
+MINIMUM_RATE_SECONDS = 0.3
+
+
+class Ledger(Protocol):
+    """What the session counts; read whenever the status is."""
+
+    @property
+    def totals(self) -> Usage:
+        """What the session spent."""
+
+    @property
+    def turn_totals(self) -> Usage:
+        """What the current or last turn spent."""
+
+    @property
+    def context_tokens(self) -> int | None:
+        """How full the model's window is; None is unknown."""
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What is remembered of the turn under way."""
+
+    began: float
+    ended: float | None = None
+    steps: int = 0
+    unreported: int = 0
+    prompts: list[UserMessage] = field(default_factory=list)
+    """Messages of the person that belong to the first step."""
+    has_output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """An open approval question, as far as the status and the panels need it."""
+
+    id: str
+    call_id: str
+    summary: str
+
+
+class Presenter:
+    """Keeps the transcript's blocks and the status in step with the session's events."""
+
+    def __init__(
+        self, view: View, ledger: Ledger, now: Callable[[], float], *, max_steps: int | None = None
+    ) -> None:
+        self.max_steps = max_steps
+        self.context_window: int | None = None
+        self.questions: list[Question] = []
+        """Open approval questions, oldest first."""
+        self.is_on_hold = False
+        """The queue is paused."""
+        self._view = view
+        self._calls = Calls(view, now)
+        self._ledger = ledger
+        self._now = now
+        self._turn = _Turn(now())
+        self._session_steps = 0
+        self._session_unreported = 0
+        self._is_running = False
+        self._continues = False
+        self._stopping_since: float | None = None
+        self._phase: Phase = "idle"
+        self._arriving = ""
+        self._answer: Answer | None = None
+        self._first_delta_at: float | None = None
+        self._rate: float | None = None
+        self._lanes: dict[str, Lane] = {}
+        self._pending = 0
+        self._users: dict[str, UserBlock] = {}
+        self._retry: AutoRetryStartEvent | None = None
+        self._retry_at = 0.0
+        self._retry_notice: NoticeBlock | None = None
+        self._banner_keys: NoticeBlock | None = None
+
+    # -- what others read --------------------------------------------------------------------
+
+    @property
+    def status(self) -> Status:
+        """The counters as they are now."""
+        turn, now = self._turn, self._now()
+        seconds = (turn.ended if turn.ended is not None else now) - turn.began
+        rate, estimated = self._tokens_per_second(now)
+        answer = self._answer
+        return Status(
+            state=self._state(),
+            activity=self._activity(),
+            notice=self._notice(now),
+            turn=Counters(
+                self._ledger.turn_totals,
+                turn.steps,
+                turn.unreported,
+                answer.characters // CHARACTERS_PER_TOKEN if answer else 0,
+            ),
+            session=Counters(self._ledger.totals, self._session_steps, self._session_unreported),
+            max_steps=self.max_steps,
+            seconds=seconds if turn.steps else 0.0,
+            tokens_per_second=rate,
+            rate_is_estimate=estimated,
+            context_tokens=self._ledger.context_tokens,
+            context_window=self.context_window,
+        )
+
+    @property
+    def moment(self) -> Moment:
+        """Where the loop is, for the delivery sentences."""
+        now = self._now()
+        return Moment(
+            phase=self._phase_now(),
+            step=self._turn.steps,
+            max_steps=self.max_steps,
+            tools=tuple((label, seconds) for _, label, seconds in self._calls.running),
+            asking=self.questions[0].summary if self.questions else "",
+            retry_in=max(0.0, self._retry_at - now) if self._retry else None,
+            on_hold=self.is_on_hold,
+        )
+
+    @property
+    def unanswered_prompt(self) -> UserMessage | None:
+        """The prompt of a turn that was stopped before any output, if it was the only message."""
+        turn = self._turn
+        if turn.has_output or turn.steps > 1 or len(turn.prompts) != 1:
+            return None
+        return turn.prompts[0]
+
+    def call_of(self, block: Block) -> str | None:
+        """The id of the running call that this panel shows."""
+        return self._calls.id_of(block)
+
+    # -- what the app tells ------------------------------------------------------------------
+
+    def stopping(self) -> None:
+        """A stop key was pressed: the status says so at once."""
+        if self._stopping_since is None:
+            self._stopping_since = self._now()
+            self._calls.is_stopping = True
+
+    def killing(self, call_id: str) -> None:
+        """The person ends this one tool."""
+        self._calls.kill(call_id)
+
+    def sending(self, message: UserMessage) -> None:
+        """Show a message on its way into the session; its `message_start` finds it there."""
+        self._show_user(message, None)
+
+    def withdraw(self, message_id: str) -> None:
+        """Take a message out of sight that never reached the session, or was taken back."""
+        if (block := self._users.pop(message_id, None)) is not None:
+            self._view.remove(block)
+
+    def notice(self, block: NoticeBlock) -> None:
+        """Say something in the transcript."""
+        self._view.append(block)
+
+    def show_history(self, messages: Sequence[AgentMessage]) -> None:
+        """Show messages of an earlier time, tool results inside their panels."""
+        for message in messages:
+            if isinstance(message, UserMessage):
+                self._show_user(message, None)
+            elif isinstance(message, AssistantMessage):
+                Answer(self._view, self._calls.adopt).finish(message)
+                self._session_steps += 1
+            elif isinstance(message, ToolResultMessage):
+                self._calls.show_result(message)
+            else:
+                text = text_of(getattr(message, "content", "")) or getattr(message, "summary", "")
+                self._view.append(NoticeBlock(text))
+        self._calls.begin_turn()
+
+    # -- events ------------------------------------------------------------------------------
+
+    def take(self, event: AnyEvent) -> None:
+        """Show one event."""
+        match event:
+            case MessageUpdateEvent():
+                self._take_delta(event)
+            case AgentStartEvent():
+                self._begin_run()
+            case TurnStartEvent():
+                self._begin_step()
+            case MessageStartEvent():
+                self._begin_message(event.message)
+            case MessageEndEvent():
+                self._end_message(event.message)
+            case ToolExecutionStartEvent():
+                self._calls.begin(event)
+                self._turn.has_output = True
+                self._phase = "tools"
+            case ToolExecutionUpdateEvent():
+                self._calls.update(event)
+            case ToolExecutionEndEvent():
+                self._calls.end(event)
+                if not self._calls.running:
+                    self._phase = "waiting"
+            case AgentEndEvent():
+                self._end_run(event)
+            case QueueUpdateEvent():
+                self._take_queue(event)
+            case AutoRetryStartEvent():
+                self._begin_retry(event)
+            case AutoRetryEndEvent():
+                self._end_retry()
+            case ApprovalRequestEvent():
+                self._take_question(event)
+            case ApprovalAnswerEvent():
+                self._take_answer(event)
+            case AgentSettledEvent():
+                self._settle()
+
+    # -- the run -----------------------------------------------------------------------------
+
+    def _begin_run(self) -> None:
+        self._end_retry()
+        self._clear_banner_keys()
+        if not self._continues:
+            self._turn = _Turn(self._now())
+            self._calls.begin_turn()
+        self._turn.ended = None
+        self._continues = False
+        self._is_running = True
+        self._phase = "waiting"
+
+    def _begin_step(self) -> None:
+        self._turn.steps += 1
+        self._session_steps += 1
+        self._phase = "waiting"
+        self._calls.begin_step()
+
+    def _end_run(self, event: AgentEndEvent) -> None:
+        turn = self._turn
+        turn.ended = self._now()
+        self._continues = event.will_retry
+        self._phase = "waiting" if event.will_retry else "idle"
+        self._answer = None
+        if event.will_retry:
+            return
+        if turn.has_output or event.reason != "aborted":
+            self._view.append(SummaryBlock(self._summary()))
+        if event.reason == "aborted":
+            self._show_stop()
+        elif event.reason in ("error", "tool_error"):
+            if event.error is not None:
+                self._view.append(NoticeBlock(error_sentence(event.error), "error"))
+        elif said := limit_sentence(event.reason, turn.steps, self._pending):
+            self._view.append(NoticeBlock(said, "warning"))
+
+    def _show_stop(self) -> None:
+        calls = self._calls
+        said, keys = stop_banner(self._turn.steps, calls.killed, len(calls.changed), self._pending)
+        self._view.append(NoticeBlock(said, "stopped"))
+        if keys:
+            self._banner_keys = NoticeBlock(keys)
+            self._view.append(self._banner_keys)
+
+    def _settle(self) -> None:
+        self._is_running = False
+        self._continues = False
+        self._stopping_since = None
+        self._calls.is_stopping = False
+        self._phase = "idle"
+        self._end_retry()
+
+    def _summary(self) -> str:
+        turn = self._turn
+        seconds = (turn.ended or self._now()) - turn.began
+        counters = Counters(self._ledger.turn_totals, turn.steps, turn.unreported)
+        return summary_line(counters, seconds)
+
+    def _clear_banner_keys(self) -> None:
+        if self._banner_keys is not None:
+            self._view.remove(self._banner_keys)
+            self._banner_keys = None
+
+    # -- messages ----------------------------------------------------------------------------
+
+    def _begin_message(self, message: AgentMessage) -> None:
+        if isinstance(message, AssistantMessage):
+            self._answer = Answer(self._view, self._calls.adopt)
+            self._first_delta_at = None
+            self._phase = "waiting"
+        elif isinstance(message, UserMessage):
+            if self._turn.steps <= 1:
+                self._turn.prompts.append(message)
+            self._show_user(message, self._mark_of(message.id))
+
+    def _take_delta(self, event: MessageUpdateEvent) -> None:
+        if self._answer is None:
+            return
+        if self._first_delta_at is None:
+            self._first_delta_at = self._now()
+        self._arriving = self._answer.take(event.assistant_message_event, event.message)
+        self._phase = "answering"
+        if not self._answer.is_empty:
+            self._turn.has_output = True
+
+    def _end_message(self, message: AgentMessage) -> None:
+        if isinstance(message, AssistantMessage):
+            answer = self._answer or Answer(self._view, self._calls.adopt)
+            answer.finish(message)
+            self._turn.has_output |= not answer.is_empty
+            self._count(message)
+            self._answer = None
+
+    def _count(self, message: AssistantMessage) -> None:
+        usage, began = message.usage, self._first_delta_at
+        if not usage.total and not usage.output and not usage.incomplete and not message.error:
+            self._turn.unreported += 1
+            self._session_unreported += 1
+        seconds = self._now() - began if began is not None else 0.0
+        if usage.output and seconds >= MINIMUM_RATE_SECONDS:
+            self._rate = usage.output / seconds
+        else:
+            self._rate = None
+
+    def _show_user(self, message: UserMessage, mark: str | None) -> None:
+        if message.id not in self._users:
+            block = UserBlock(message.text, mark=mark)
+            self._users[message.id] = block
+            self._view.append(block)
+
+    def _mark_of(self, message_id: str) -> str | None:
+        lane, step = self._lanes.pop(message_id, None), self._turn.steps
+        if lane is None:
+            return None
+        if lane == "follow_up":
+            return "↳ follow-up"
+        return f"↳ steered before step {step}" if step > 1 else "↳ was pending"
+
+    # -- queue, retries, questions -----------------------------------------------------------
+
+    def _take_queue(self, event: QueueUpdateEvent) -> None:
+        self._lanes |= {item.id: item.kind for item in event.items}
+        self._pending = len(event.items)
+        self.is_on_hold = event.state == "paused"
+        if not event.items:
+            self._clear_banner_keys()
+
+    def _begin_retry(self, event: AutoRetryStartEvent) -> None:
+        self._end_retry()
+        self._retry = event
+        self._retry_at = self._now() + event.delay
+        said = retry_sentence(event.attempt, event.max_attempts, event.delay, event.error)
+        self._retry_notice = NoticeBlock(said, "warning")
+        self._view.append(self._retry_notice)
+
+    def _end_retry(self) -> None:
+        self._retry = None
+        if self._retry_notice is not None:
+            self._view.remove(self._retry_notice)
+            self._retry_notice = None
+
+    def _take_question(self, event: ApprovalRequestEvent) -> None:
+        request = event.request
+        self.questions.append(Question(request.id, request.tool_call_id, request.summary))
+
+    def _take_answer(self, event: ApprovalAnswerEvent) -> None:
+        question = next((item for item in self.questions if item.id == event.request_id), None)
+        if question is None:
+            return
+        self.questions.remove(question)
+        match event.verdict:
+            case "decline":
+                said = f'declined: "{event.comment}"' if event.comment else "declined"
+                self._calls.refuse(question.call_id, said)
+            case "aborted":
+                self._calls.refuse(question.call_id, "aborted before start")
+            case _:
+                self._calls.restart_clocks()
+
+    # -- the status's words ------------------------------------------------------------------
+
+    def _state(self) -> State:
+        if not self._is_running:
+            return "idle"
+        if self._stopping_since is not None:
+            return "stopping"
+        return "retrying" if self._retry else "running"
+
+    def _phase_now(self) -> Phase:
+        if not self._is_running:
+            return "idle"
+        if self._stopping_since is not None:
+            return "stopping"
+        if self._retry is not None:
+            return "retrying"
+        return "asking" if self.questions else self._phase
+
+    def _notice(self, now: float) -> str:
+        if self._stopping_since is not None and self._is_running:
+            return stopping_notice(now - self._stopping_since)
+        if self._retry is not None:
+            left = max(0.0, self._retry_at - now)
+            return f"try {self._retry.attempt}/{self._retry.max_attempts} in {clock(left + 0.5)}"
+        return "needs your answer" if self.questions else ""
+
+    def _activity(self) -> str:
+        match self._phase_now():
+            case "waiting":
+                return "waiting for the model"
+            case "answering":
+                return {"thinking": "thinking", "call": "writing a call"}.get(
+                    self._arriving, "answering"
+                )
+            case "tools":
+                names = [name for name, _, _ in self._calls.running]
+                return names[0] if len(names) == 1 else f"{len(names)} tools"
+            case _:
+                return ""
+
+    def _tokens_per_second(self, now: float) -> tuple[float | None, bool]:
+        if self._answer is not None and self._first_delta_at is not None:
+            seconds = now - self._first_delta_at
+            if seconds < MINIMUM_RATE_SECONDS:
+                return self._rate, False
+            return self._answer.characters / CHARACTERS_PER_TOKEN / seconds, True
+        return self._rate, False

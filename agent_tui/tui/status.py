@@ -1,0 +1,205 @@
+"""The two status lines: what they know (`Status`) and how they fit a width. Plain data, no widget.
+
+Fields leave a narrow line in a fixed order, first to go first. Line of the turn: the activity,
+tokens per second, the cached share, the tokens, the time. Line of the session: its tokens, the
+bar, its cost. The turn's step and cost and the context stay longest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from agent_tui.core.usage import Usage
+from agent_tui.tui.figures import clock, count, money, plural
+
+State = Literal["idle", "running", "stopping", "retrying"]
+Span = tuple[str, str]
+"""Text and the theme role it is drawn in; an empty role is plain text."""
+
+BAR_CELLS = 6
+WARN_SHARE = 0.8
+
+
+@dataclass(slots=True)
+class Counters:
+    """What one turn, or the session, has used so far."""
+
+    usage: Usage = field(default_factory=Usage)
+    """Sum over the finished steps."""
+    steps: int = 0
+    """Steps begun."""
+    unreported: int = 0
+    """Finished steps for which the provider counted nothing: their tokens are unknown."""
+    arriving: int = 0
+    """Estimated output tokens of the answer that is streaming."""
+
+
+@dataclass(slots=True)
+class Status:
+    """Everything the status lines show."""
+
+    state: State = "idle"
+    activity: str = ""
+    """What is going on, in a few words: `thinking`, `bash`."""
+    notice: str = ""
+    """Stands first while it matters: `stopping… 1 s (ctrl+c: kill)`."""
+    turn: Counters = field(default_factory=Counters)
+    session: Counters = field(default_factory=Counters)
+    max_steps: int | None = None
+    seconds: float = 0.0
+    """How long the turn has been running, or took."""
+    tokens_per_second: float | None = None
+    rate_is_estimate: bool = False
+    context_tokens: int | None = None
+    context_window: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A piece of a line. The smaller `keep`, the earlier it gives way to `short` or to nothing."""
+
+    text: str
+    keep: int
+    role: str = ""
+    short: Field | None = None
+
+
+def turn_fields(status: Status) -> list[Field]:
+    """The fields of the first line, left to right."""
+    turn = status.turn
+    fields: list[Field] = []
+    if status.notice:
+        fields.append(Field(status.notice, 99, "stopping"))
+    if turn.steps:
+        limit = f"/{status.max_steps}" if status.max_steps else ""
+        fields.append(Field(f"step {turn.steps}{limit}", 90, _step_role(status)))
+        fields.append(Field(clock(status.seconds), 50))
+        share = _cached_share(turn.usage)
+        up, down = tokens_in(turn), tokens_out(turn)
+        plain = Field(f"{up} {down}", 45)
+        fields.append(Field(f"{up}{share} {down}", 40, "", plain) if share else plain)
+        if status.tokens_per_second is not None:
+            mark = "~" if status.rate_is_estimate else ""
+            fields.append(Field(f"{mark}{status.tokens_per_second:.0f} tok/s", 20))
+        fields.append(Field(cost_of(turn), 80))
+    elif status.state == "idle":
+        fields.append(Field("ready", 90, "quiet"))
+    if status.activity:
+        fields.append(Field(status.activity, 10, "activity"))
+    return fields
+
+
+def session_fields(status: Status) -> list[Field]:
+    """The fields of the second line, left to right."""
+    session = status.session
+    fields = [Field(f"session {cost_of(session)}", 70)]
+    if session.steps:
+        fields.append(Field(f"{tokens_in(session)} {tokens_out(session)}", 40))
+    fields.append(_context_field(status))
+    return fields
+
+
+def fit(fields: list[Field], width: int, label: str = "") -> list[Span]:
+    """The fields joined by ` · `, as many as fit in `width` characters; the text is cut if none do.
+
+    Fields give way in the order of their `keep`.
+    """
+    chosen = list(fields)
+    while len(chosen) > 1 and _length(chosen, label) > width:
+        place = min(range(len(chosen)), key=lambda index: chosen[index].keep)
+        shorter = chosen[place].short
+        chosen[place : place + 1] = [shorter] if shorter else []
+    spans: list[Span] = [(label, "quiet")] if label else []
+    for place, item in enumerate(chosen):
+        if place:
+            spans.append((" · ", "quiet"))
+        spans.append((item.text, item.role))
+    return _cut(spans, width)
+
+
+def status_lines(status: Status, width: int) -> tuple[list[Span], list[Span]]:
+    """Both lines for a terminal of `width` columns, one column free on each side."""
+    room = max(1, width - 2)
+    label = "turn  " if status.turn.steps and width >= 60 else ""
+    return (
+        fit(turn_fields(status), room, label),
+        fit(session_fields(status), room),
+    )
+
+
+def summary_line(turn: Counters, seconds: float) -> str:
+    """The dim line after a turn: `7 steps · 1m12s · ↑18.4k (91% cached) ↓2.1k · $0.043`."""
+    tokens = f"{tokens_in(turn)}{_cached_share(turn.usage)} {tokens_out(turn)}"
+    return " · ".join((plural(turn.steps, "step"), clock(seconds), tokens, cost_of(turn)))
+
+
+def tokens_in(counters: Counters) -> str:
+    """Tokens sent, cached ones included, with `?` or `≥` where they are not known."""
+    return "↑" + _tokens(counters.usage.prompt_tokens, counters, arriving=0)
+
+
+def tokens_out(counters: Counters) -> str:
+    """Tokens received; `~` while an answer is arriving, whose part is an estimate."""
+    return "↓" + _tokens(counters.usage.output, counters, arriving=counters.arriving)
+
+
+def cost_of(counters: Counters) -> str:
+    """The money, `$?` where nothing is known although tokens flowed."""
+    usage = counters.usage
+    if counters.steps == 0 and usage.is_empty:
+        return "$0"
+    incomplete = usage.incomplete or bool(counters.unreported)
+    return money(usage.cost_usd, incomplete=incomplete)
+
+
+def _tokens(known: int, counters: Counters, *, arriving: int) -> str:
+    if arriving:
+        return f"~{count(known + arriving)}"
+    missing = counters.usage.incomplete or counters.unreported > 0
+    if not known and (missing or counters.steps):
+        return "?"
+    return f"≥{count(known)}" if missing else count(known)
+
+
+def _cached_share(usage: Usage) -> str:
+    if not usage.cache_read or not usage.prompt_tokens:
+        return ""
+    return f" ({usage.cache_read * 100 // usage.prompt_tokens}% cached)"
+
+
+def _step_role(status: Status) -> str:
+    if status.max_steps and status.turn.steps >= WARN_SHARE * status.max_steps:
+        return "warning"
+    return ""
+
+
+def _context_field(status: Status) -> Field:
+    used, window = status.context_tokens, status.context_window
+    if used is None:
+        return Field(f"context ?/{count(window)}" if window else "context ?", 95)
+    if not window:
+        return Field(f"context {count(used)}/?", 95)
+    share = used / window
+    filled = min(BAR_CELLS, round(share * BAR_CELLS) or (1 if used else 0))
+    bar = "▓" * filled + "░" * (BAR_CELLS - filled)
+    figures = f"{count(used)}/{count(window)} {share:.0%}"
+    role = "warning" if share >= WARN_SHARE else ""
+    return Field(f"context {bar} {figures}", 60, role, Field(f"context {figures}", 95, role))
+
+
+def _length(fields: list[Field], label: str) -> int:
+    return len(label) + sum(len(item.text) for item in fields) + 3 * (len(fields) - 1)
+
+
+def _cut(spans: list[Span], width: int) -> list[Span]:
+    kept: list[Span] = []
+    room = width
+    for text, role in spans:
+        if len(text) > room:
+            if room > 0:
+                kept.append((text[: room - 1] + "…", role))
+            break
+        kept.append((text, role))
+        room -= len(text)
+    return kept

@@ -1,0 +1,70 @@
+"""What Ctrl+C and Esc mean right now. Pure: a decision from the state and the clock.
+
+A stop key never quits the program and never touches the draft: leaving needs two presses while
+nothing runs, and presses within 1.5 s of a stop are taken for impatience, not for leaving.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+StopAct = Literal["abort", "kill", "copy", "stash", "arm_quit", "quit", "ignore"]
+
+GUARD_SECONDS = 1.5
+"""After a stop has finished, further presses of Ctrl+C are ignored for this long."""
+ARMED_SECONDS = 2.0
+"""How long a second Ctrl+C on an empty composer quits."""
+
+
+@dataclass(slots=True)
+class StopKeys:
+    """The memory behind Ctrl+C."""
+
+    now: Callable[[], float]
+    stopping_since: float | None = None
+    stopped_at: float | None = None
+    _armed_at: float | None = None
+
+    def ctrl_c(self, *, running: bool, has_selection: bool, has_draft: bool) -> StopAct:
+        """What this press does."""
+        if running:
+            return self._stop()
+        if self._within(self.stopped_at, GUARD_SECONDS):
+            return "ignore"
+        if has_selection:
+            return "copy"
+        if has_draft:
+            return "stash"
+        if self._within(self._armed_at, ARMED_SECONDS):
+            return "quit"
+        self._armed_at = self.now()
+        return "arm_quit"
+
+    def escape(self, *, running: bool) -> StopAct:
+        """Esc with no popup open: it stops, and never kills or quits."""
+        if not running or self.stopping_since is not None:
+            return "ignore"
+        return self._stop()
+
+    def settled(self) -> None:
+        """The turn is over; begins the guard time if it was stopped."""
+        if self.stopping_since is not None:
+            self.stopped_at = self.now()
+        self.stopping_since = None
+        self._armed_at = None
+
+    @property
+    def is_armed(self) -> bool:
+        """Whether the next Ctrl+C quits."""
+        return self._within(self._armed_at, ARMED_SECONDS)
+
+    def _stop(self) -> StopAct:
+        if self.stopping_since is not None:
+            return "kill"
+        self.stopping_since = self.now()
+        return "abort"
+
+    def _within(self, since: float | None, seconds: float) -> bool:
+        return since is not None and self.now() - since < seconds
