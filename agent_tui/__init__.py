@@ -12,7 +12,6 @@ from agent_tui.version import __version__
 
 if TYPE_CHECKING:
     from agent_tui.agent.agent import Agent as Agent
-    from agent_tui.agent.agent import AgentState as AgentState
     from agent_tui.agent.hooks import AfterToolCall as AfterToolCall
     from agent_tui.agent.hooks import AgentContext as AgentContext
     from agent_tui.agent.hooks import AgentLoopConfig as AgentLoopConfig
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
     from agent_tui.agent.loop import agent_loop_continue as agent_loop_continue
     from agent_tui.agent.queues import QueuedItem as QueuedItem
     from agent_tui.agent.result import AgentResult as AgentResult
+    from agent_tui.agent.state import AgentState as AgentState
     from agent_tui.agent.tool_agent import ToolAgent as ToolAgent
     from agent_tui.core.abort import AbortSignal as AbortSignal
     from agent_tui.core.errors import *  # noqa: F403
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from agent_tui.core.usage import Usage as Usage
 
 _NAMES = {
-    "agent.agent": "Agent AgentState",
+    "agent.agent": "Agent",
+    "agent.state": "AgentState",
     "agent.tool_agent": "ToolAgent",
     "agent.result": "AgentResult",
     "agent.loop": "agent_loop agent_loop_continue",

@@ -215,28 +215,26 @@ class ErrorInfo(BaseModel):
     request_id: str | None = None
 
 
-_CLASS_BY_CODE: dict[str, type[AgentError]] = {
-    cls.default_code: cls
-    for cls in (
-        ConfigError,
-        InvalidInputError,
-        InvalidStateError,
-        AgentBusyError,
-        ProviderError,
-        AuthenticationError,
-        RateLimitError,
-        QuotaError,
-        RequestTimeoutError,
-        OverloadedError,
-        NetworkError,
-        ContentPolicyError,
-        ContextOverflowError,
-        ToolError,
-        CancelledRunError,
-        SessionError,
-        InternalError,
-    )
-} | {
+_CLASSES: tuple[type[AgentError], ...] = (
+    ConfigError,
+    InvalidInputError,
+    InvalidStateError,
+    AgentBusyError,
+    ProviderError,
+    AuthenticationError,
+    RateLimitError,
+    QuotaError,
+    RequestTimeoutError,
+    OverloadedError,
+    NetworkError,
+    ContentPolicyError,
+    ContextOverflowError,
+    ToolError,
+    CancelledRunError,
+    SessionError,
+    InternalError,
+)
+_CLASS_BY_CODE: dict[str, type[AgentError]] = {cls.default_code: cls for cls in _CLASSES} | {
     "stream_incomplete": NetworkError,
     "hook_failed": InternalError,
     "output_limit_loop": InternalError,

@@ -32,7 +32,7 @@ def printable(text: str) -> str:
 
 
 def with_colours_only(text: str) -> str:
-    """Like `printable`, but SGR colours, carriage returns and backspaces stay for a later reader."""
+    """Like `printable`, but SGR colours, carriage returns and backspaces stay for later."""
     if text.isprintable():
         return text
     kept = _SEQUENCE.sub(

@@ -14,6 +14,7 @@ from pydantic_core import to_json
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import InvalidInputError
 from agent_tui.core.messages import ImageBlock, TextBlock, text_of
+from agent_tui.core.schema import ArgumentChecker
 from agent_tui.core.usage import Usage
 
 ExecutionMode = Literal["parallel", "sequential"]
@@ -95,9 +96,9 @@ class Tool:
     """One tool that a model may call.
 
     `parameters` is a JSON schema of an object, or a pydantic model class. `execute(call_id, args,
-    ctx)` may be async; a plain function runs in a worker thread. `execution_mode="sequential"` makes
-    every batch with this tool run one call after another. `prepare_arguments` turns old argument
-    shapes into the present one before they are checked.
+    ctx)` may be async; a plain function runs in a worker thread. `execution_mode="sequential"`
+    makes every batch with this tool run one call after another. `prepare_arguments` turns old
+    argument shapes into the present one before they are checked.
     """
 
     def __init__(
@@ -118,6 +119,7 @@ class Tool:
         self.label = label or name
         self.execution_mode = execution_mode
         self.prepare_arguments = prepare_arguments
+        self._checker: ArgumentChecker | None = None
         self._schema: dict[str, Any] | None = parameters if isinstance(parameters, dict) else None
 
     @property
@@ -127,6 +129,12 @@ class Tool:
             assert isinstance(self.parameters, type)
             self._schema = self.parameters.model_json_schema()
         return self._schema
+
+    def check(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+        """A coerced deep copy of `args`, and one line per problem with the path of the value."""
+        if self._checker is None:
+            self._checker = ArgumentChecker(self.schema)
+        return self._checker.check(args)
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
