@@ -1,7 +1,7 @@
 """The agent: a transcript, two queues, one run at a time, and whoever listens.
 
-The run is a task of the agent's own; callers only wait for it. That is what makes it safe to cancel a
-caller: the run is aborted, settles with balanced events, and the agent can be used again.
+The run is a task of the agent's own; callers only wait for it. That is what makes it safe to cancel
+a caller: the run is aborted, settles with balanced events, and the agent can be used again.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-from agent_tui.agent.boundary import missing_result
+from agent_tui.agent.boundary import results_of_open_calls
 from agent_tui.agent.calling import settled
 from agent_tui.agent.hooks import (
     AbortedPolicy,
@@ -30,6 +30,7 @@ from agent_tui.agent.hooks import (
     TurnContext,
     Unset,
 )
+from agent_tui.agent.inputs import Input, message_from, messages_from
 from agent_tui.agent.loop import RunOutcome, run_loop
 from agent_tui.agent.queues import (
     CancelOutcome,
@@ -65,9 +66,6 @@ from agent_tui.core.messages import (
     AgentMessage,
     AssistantMessage,
     ImageBlock,
-    TextBlock,
-    ToolResultMessage,
-    UserMessage,
 )
 from agent_tui.core.model import Model, ThinkingLevel
 from agent_tui.core.registry import find_model
@@ -75,7 +73,6 @@ from agent_tui.core.stream import StreamFn
 from agent_tui.core.tool import ExecutionMode, Tool, ToolHandler
 
 Listener = Callable[[AgentEvent, AbortSignal], Awaitable[None] | None]
-Input = str | AgentMessage | Sequence[AgentMessage]
 
 SETTLE_LIMIT = 5.0
 """Seconds a cancelled caller waits for the run it aborted."""
@@ -162,7 +159,8 @@ class Agent:
         Failures of the model and of tools are not raised: see `state.error` and the events. Raises
         `AgentBusyError` while a run is active, `InvalidInputError` for empty input.
         """
-        await self._settle(self._start(self._messages_from(input, images)))
+        self._refuse_if_busy("prompt")
+        await self._settle(self._start(messages_from(input, images, self._taken_ids())))
 
     async def continue_(self) -> None:
         """Run on without new input: answer the last message, or else deliver what is queued.
@@ -173,7 +171,7 @@ class Agent:
         messages = self.state.messages
         if not messages:
             raise InvalidStateError("there is nothing to continue: the transcript is empty")
-        self._answer_open_calls()
+        messages.extend(results_of_open_calls(messages))
         from_queue = isinstance(messages[-1], AssistantMessage)
         if from_queue and not self._queues.has_deliverable():
             raise InvalidStateError(
@@ -182,8 +180,12 @@ class Agent:
         await self._settle(self._start([], from_queue=from_queue))
 
     async def run(self, input: Input) -> AgentResult:
-        """Like `prompt`, with a result. Raises what the run failed with, `CancelledRunError` after `abort()`."""
-        task = self._start(self._messages_from(input, None))
+        """Like `prompt`, with a result.
+
+        Raises what the run failed with, `CancelledRunError` after `abort()`.
+        """
+        self._refuse_if_busy("prompt")
+        task = self._start(messages_from(input, None, self._taken_ids()))
         tally = self._tally
         outcome = await self._settle(task)
         if outcome.error is not None:
@@ -258,7 +260,7 @@ class Agent:
 
     def replace_queued(self, id: str, message: str | AgentMessage) -> bool:
         """Put another message in an item's place; it keeps the item's id. False if not queued."""
-        return self._queues.replace(id, self._message_from(message, allow_id=id))
+        return self._queues.replace(id, message_from(message, self._taken_ids() - {id}))
 
     def move_queued(
         self, id: str, *, index: int | None = None, kind: QueueKind | None = None
@@ -455,47 +457,7 @@ class Agent:
             )
 
     def _enqueue(self, kind: QueueKind, message: str | AgentMessage) -> str:
-        return self._queues.add(kind, self._message_from(message))
+        return self._queues.add(kind, message_from(message, self._taken_ids()))
 
-    def _messages_from(
-        self, input: Input, images: Sequence[ImageBlock] | None
-    ) -> list[AgentMessage]:
-        self._refuse_if_busy("prompt")
-        if isinstance(input, str) and images:
-            words: list[TextBlock | ImageBlock] = [TextBlock(text=input)] if input.strip() else []
-            return [UserMessage(content=[*words, *images])]
-        items = (
-            list(input) if isinstance(input, Sequence) and not isinstance(input, str) else [input]
-        )
-        if not items:
-            raise InvalidInputError("there is nothing to prompt with: the list is empty")
-        messages = [self._message_from(item) for item in items]
-        if len({message.id for message in messages}) < len(messages):
-            raise InvalidInputError("two messages of the prompt have the same id")
-        return messages
-
-    def _message_from(self, item: Any, allow_id: str | None = None) -> AgentMessage:
-        """A checked message; raises `InvalidInputError` for nothing, and for an id that is taken."""
-        message: AgentMessage = UserMessage(content=item) if isinstance(item, str) else item
-        content: Any = getattr(message, "content", None)
-        if isinstance(message, UserMessage) and not _says_something(content):
-            raise InvalidInputError("the message is empty")
-        taken = {m.id for m in self.state.messages} | {item.id for item in self.queued()}
-        if message.id in taken and message.id != allow_id:
-            raise InvalidInputError(f"a message with the id {message.id!r} is already there")
-        return message
-
-    def _answer_open_calls(self) -> None:
-        """Answer the calls that an imported or crashed transcript left open, without events."""
-        messages = self.state.messages
-        answered = {m.tool_call_id for m in messages if isinstance(m, ToolResultMessage)}
-        last = next((m for m in reversed(messages) if isinstance(m, AssistantMessage)), None)
-        if last is not None and last.stop_reason not in ("error", "aborted"):
-            open_calls = [call for call in last.tool_calls if call.id not in answered]
-            messages.extend(missing_result(call, last) for call in open_calls)
-
-
-def _says_something(content: Any) -> bool:
-    if isinstance(content, str):
-        return bool(content.strip())
-    return any(not isinstance(block, TextBlock) or block.text.strip() for block in content or ())
+    def _taken_ids(self) -> set[str]:
+        return {m.id for m in self.state.messages} | {item.id for item in self.queued()}

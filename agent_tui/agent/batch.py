@@ -1,7 +1,7 @@
 """One batch of tool calls: prepare in order, execute, answer every call exactly once.
 
-Whatever happens (unknown tool, bad arguments, a refusing hook, an abort, a tool that hangs) each call
-gets a start event, an end event and one result message, and results are recorded in call order.
+Whatever happens (unknown tool, bad arguments, a refusing hook, an abort, a tool that hangs) each
+call gets a start event, an end event and one result message, recorded in call order.
 """
 
 from __future__ import annotations
@@ -240,7 +240,7 @@ class Batch:
         hook = self._config.before_tool_call
         if hook is None:
             return None
-        context = BeforeToolCallContext(self._message, call.block, call.args, self._context)
+        context = BeforeToolCallContext(self._message, call.block, call.args, self._context.copy())
         try:
             answered, verdict = await unless_aborted(hook(context, self._signal), call.signal)
         except Exception as error:  # foreign code
@@ -327,7 +327,7 @@ class Batch:
         if hook is None:
             return result
         context = AfterToolCallContext(
-            self._message, call.block, call.args, self._context, result, result.is_error
+            self._message, call.block, call.args, self._context.copy(), result, result.is_error
         )
         try:
             answer = await settled(hook(context, self._signal))

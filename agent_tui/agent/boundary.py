@@ -1,8 +1,8 @@
 """From the transcript to what a provider may see.
 
 `convert_to_llm` turns every kind of message into one of the three that providers know. `normalise`
-then makes the list acceptable for one model. Both are pure; `normalise` is idempotent and returns the
-very list it got if nothing had to change, so that a cached prefix stays byte-stable.
+then makes the list acceptable for one model. Both are pure; `normalise` is idempotent and returns
+the very list it got if nothing had to change, so that a cached prefix stays byte-stable.
 """
 
 from __future__ import annotations
@@ -261,6 +261,15 @@ def missing_result(call: ToolCall, message: AssistantMessage) -> ToolResultMessa
         content=[TextBlock(text=NO_RESULT)],
         is_error=True,
     )
+
+
+def results_of_open_calls(messages: Sequence[AgentMessage]) -> list[ToolResultMessage]:
+    """Error results for the last answer's calls that have none, as after a crash or an import."""
+    answered = {m.tool_call_id for m in messages if isinstance(m, ToolResultMessage)}
+    last = next((m for m in reversed(messages) if isinstance(m, AssistantMessage)), None)
+    if last is None or last.stop_reason in ("error", "aborted"):
+        return []
+    return [missing_result(call, last) for call in last.tool_calls if call.id not in answered]
 
 
 def _merged_users(messages: list[LlmMessage]) -> list[LlmMessage]:

@@ -29,7 +29,7 @@ def is_async(function: Callable[..., object]) -> bool:
 
 
 async def unless_aborted(value: MaybeAwaitable[T], signal: AbortSignal) -> tuple[bool, T | None]:
-    """(True, the settled value), or (False, None) as soon as the signal is set: then it is dropped."""
+    """(True, the settled value), or (False, None) once the signal is set: then it is dropped."""
     if not inspect.isawaitable(value):
         return True, value
     task = asyncio.ensure_future(cast("Awaitable[T]", value))

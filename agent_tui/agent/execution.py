@@ -1,8 +1,8 @@
 """One tool call in execution: its updates in order, its end in bounded time.
 
 The channel for updates closes at the very moment the tool settles; what comes later vanishes.
-After the call's signal is set the tool has `GRACE` seconds to react, then it is cancelled, and after
-another `CANCEL` seconds left alone.
+After the call's signal is set the tool has `GRACE` seconds to react, then it is cancelled, and
+after another `CANCEL` seconds left alone.
 """
 
 from __future__ import annotations

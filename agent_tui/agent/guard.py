@@ -9,6 +9,10 @@ from agent_tui.core.messages import ToolCall
 
 WARN_AT = 5
 STOP_AT = 12
+WARNING = (
+    f"Warning: the same call has now been made {WARN_AT} times in a row. Repeating it will not "
+    f"change the result; after {STOP_AT} times the run is stopped."
+)
 
 
 class IdenticalCallGuard:
@@ -26,14 +30,7 @@ class IdenticalCallGuard:
         """Count a batch; returns the warning for each repeated call, by call id."""
         keys = {call.id: _key(call) for call in calls}
         self._streaks = {key: self._streaks.get(key, 0) + 1 for key in set(keys.values())}
-        return {
-            call_id: (
-                f"Warning: this is the same call as in the {times - 1} batches before. "
-                f"Repeating it will not change the result; the run is stopped at {STOP_AT}."
-            )
-            for call_id, key in keys.items()
-            if (times := self._streaks[key]) >= WARN_AT
-        }
+        return {call_id: WARNING for call_id, key in keys.items() if self._streaks[key] == WARN_AT}
 
 
 def _key(call: ToolCall) -> str:

@@ -49,6 +49,10 @@ class AgentContext:
     messages: list[AgentMessage] = field(default_factory=list)
     tools: list[Tool] = field(default_factory=list)
 
+    def copy(self) -> AgentContext:
+        """The same with lists of its own: what happens later does not show in it."""
+        return AgentContext(self.system_prompt, [*self.messages], [*self.tools])
+
 
 @dataclass(slots=True)
 class BeforeToolCallContext:

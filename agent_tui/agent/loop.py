@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from agent_tui.agent.batch import TRUNCATED, Batch, BatchOutcome
@@ -115,7 +115,7 @@ class _Run:
     def __init__(
         self, context: AgentContext, config: AgentLoopConfig, emit: EmitEvent, signal: AbortSignal
     ) -> None:
-        self._context = replace(context, messages=[*context.messages], tools=[*context.tools])
+        self._context = context.copy()
         self._config = config
         self._model = config.model
         self._thinking_level = config.thinking_level
@@ -163,7 +163,7 @@ class _Run:
 
             more = bool(batch.results) and not batch.terminating
             await self._end_if_due(batch, more)
-            turn = TurnContext(message, batch.results, self._context, list(self._new))
+            turn = TurnContext(message, batch.results, self._context.copy(), list(self._new))
             prepared = more or self._has_queued()
             if prepared:
                 await self._prepare_next_turn(turn, more)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agent_tui.agent.agent import Agent, Input
+from agent_tui.agent.agent import Agent
+from agent_tui.agent.inputs import Input
 from agent_tui.agent.result import AgentResult
 from agent_tui.core.model import Model
 from agent_tui.core.tool import Tool, ToolHandler
