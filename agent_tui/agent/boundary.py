@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Sequence
+from operator import is_
 from typing import Any
 
 from agent_tui.agent.hooks import AbortedPolicy
@@ -77,6 +78,58 @@ def normalise(
     return messages if _same(done, messages) else done
 
 
+class Boundary:
+    """`normalise` for the requests of one run, each of which mostly repeats the one before.
+
+    Work done up to the last answer is kept: nothing before an answer depends on what follows it.
+    So a turn costs what is new in it, not the length of the transcript.
+    """
+
+    def __init__(self, aborted: AbortedPolicy) -> None:
+        self._aborted = aborted
+        self._model: Model | None = None
+        self._input: list[LlmMessage] = []
+        """What was seen, up to and including the last answer."""
+        self._output: list[LlmMessage] = []
+        """What it became, without that answer."""
+
+    def normalise(self, messages: list[LlmMessage], model: Model) -> list[LlmMessage]:
+        """The same list as `normalise(messages, model)` gives."""
+        known = len(self._input)
+        repeats = (
+            bool(known)
+            and self._model == model
+            and len(messages) >= known
+            and all(map(is_, self._input, messages))
+        )
+        if repeats:
+            rest = normalise(messages[known - 1 :], model, self._aborted)
+            done = [*self._output, *rest]
+            done = messages if _same(done, messages) else done
+        else:
+            done = normalise(messages, model, self._aborted)
+        self._remember(messages, done, model)
+        return done
+
+    def _remember(self, messages: list[LlmMessage], done: list[LlmMessage], model: Model) -> None:
+        place = _last_answer(done)
+        if place is None:
+            self._input = []
+            return
+        answer_id = done[place].id
+        end = len(messages) - 1
+        while messages[end].id != answer_id:
+            end -= 1
+        self._model, self._input, self._output = model, messages[: end + 1], done[:place]
+
+
+def _last_answer(messages: list[LlmMessage]) -> int | None:
+    for place in range(len(messages) - 1, -1, -1):
+        if isinstance(messages[place], AssistantMessage):
+            return place
+    return None
+
+
 def _each(
     messages: list[LlmMessage], change: Callable[[LlmMessage], LlmMessage | None]
 ) -> list[LlmMessage]:
@@ -84,7 +137,7 @@ def _each(
 
 
 def _same(a: list[LlmMessage], b: list[LlmMessage]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+    return len(a) == len(b) and all(map(is_, a, b))
 
 
 def _with_content(message: Any, content: Any) -> Any:

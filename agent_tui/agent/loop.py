@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from agent_tui.agent.batch import TRUNCATED, Batch, BatchOutcome
-from agent_tui.agent.boundary import convert_to_llm, normalise
+from agent_tui.agent.boundary import Boundary, convert_to_llm
 from agent_tui.agent.calling import settled
 from agent_tui.agent.guard import IdenticalCallGuard
 from agent_tui.agent.hooks import AgentContext, AgentLoopConfig, GetMessages, TurnContext, Unset
@@ -127,6 +127,7 @@ class _Run:
         self._turn_index = 0
         self._truncated = 0
         self._guard = IdenticalCallGuard()
+        self._boundary = Boundary(config.aborted_messages)
         self._call_ids = {
             call.id
             for m in context.messages
@@ -230,7 +231,7 @@ class _Run:
         if config.transform_context:
             messages = await settled(config.transform_context(messages, self._signal))
         convert = config.convert_to_llm or convert_to_llm
-        allowed = normalise(await settled(convert(messages)), self._model, config.aborted_messages)
+        allowed = self._boundary.normalise(await settled(convert(messages)), self._model)
         schemas = [ToolSchema(tool.name, tool.description, tool.schema) for tool in tools]
         return LlmContext(self._context.system_prompt, allowed, schemas)
 
