@@ -1,25 +1,50 @@
-"""A session: one agent, who may do what, what it cost, and when a turn is really over."""
+"""A session: one agent, who may do what, what it cost, and when a turn is really over.
+
+Everything goes through the agent's own transcript and queues: a text is at any instant in exactly
+one of them, or in the caller's hands.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Literal
 
 from agent_tui.agent.agent import Agent
 from agent_tui.agent.queues import QueuedItem
 from agent_tui.core.abort import AbortSignal
-from agent_tui.core.messages import AgentMessage, ImageBlock
-from agent_tui.core.model import Model, ThinkingLevel
+from agent_tui.core.errors import InvalidInputError
+from agent_tui.core.events import (
+    AgentEndEvent,
+    AgentEvent,
+    AgentStartEvent,
+    MessageEndEvent,
+    TurnStartEvent,
+)
+from agent_tui.core.messages import AgentMessage, ImageBlock, new_id
+from agent_tui.core.model import THINKING_LEVELS, Model, ThinkingLevel
+from agent_tui.core.registry import find_model
 from agent_tui.core.usage import Usage
+from agent_tui.session.activity import Activity
 from agent_tui.session.approvals import ApprovalMode, Approvals
-from agent_tui.session.events import AnyEvent, QueueState
+from agent_tui.session.broadcast import Broadcast, Listener
+from agent_tui.session.context import estimate_context
+from agent_tui.session.events import (
+    AgentSettledEvent,
+    AnyEvent,
+    AutoRetryEndEvent,
+    AutoRetryStartEvent,
+    QueueState,
+    SessionEvent,
+)
+from agent_tui.session.hooking import SessionHooks
+from agent_tui.session.retry import Retries, RetryPolicy
+from agent_tui.session.totals import Totals
+from agent_tui.session.turns import AfterAbort, Turns, is_answer
 
-AfterAbort = Literal["hold", "restore", "send"]
-Listener = Callable[[AnyEvent, AbortSignal], object]
+Prompt = str | AgentMessage | list[AgentMessage]
 
 
 def _jitter() -> float:
@@ -29,12 +54,32 @@ def _jitter() -> float:
 class Session:
     """An agent with everything around it. All methods belong to the thread of its event loop."""
 
-    agent: Agent
-    id: str
-    cwd: Path
-    approvals: Approvals
-    after_abort: AfterAbort
-    """What happens to queued messages after an abort; `restore` is carried out by the screen."""
+    def __init__(
+        self,
+        agent: Agent,
+        approvals: Approvals,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        jitter: Callable[[], float] = _jitter,
+        retry: RetryPolicy | None = None,
+        find_model: Callable[[str], Model] = find_model,
+    ) -> None:
+        self.agent = agent
+        self.id = new_id()
+        self.approvals = approvals
+        self._find_model = find_model
+        self._broadcast = Broadcast()
+        self._activity = Activity(clock)
+        self._totals = Totals(clock)
+        self._retries = Retries(retry or RetryPolicy(), jitter)
+        self._turns = Turns(agent, self._retries, sleep, self._send, self._post)
+        self._hooks = SessionHooks(agent, approvals, lambda: self._turns.stop_requested)
+        self._signal = AbortSignal()
+        self._context_tokens: int | None = None
+        self._is_closed = False
+        self._leave_agent = agent.subscribe(self._on_agent_event)
+        approvals.announce = self._post
 
     @classmethod
     def open(
@@ -48,28 +93,44 @@ class Session:
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         jitter: Callable[[], float] = _jitter,
     ) -> Session:
-        """A session around `agent`; makes no model call."""
-        raise NotImplementedError
+        """A session around `agent`; makes no model call.
 
-    async def prompt(
-        self,
-        input: str | AgentMessage | Sequence[AgentMessage],
-        images: Sequence[ImageBlock] | None = None,
-    ) -> None:
+        `path` is where the session is to be kept; sessions are not saved yet. `clock()` gives
+        seconds, `jitter()` a factor for the waits between retries.
+        """
+        approvals = Approvals(mode, Path.cwd() if cwd is None else cwd)
+        return cls(agent, approvals, clock=clock, sleep=sleep, jitter=jitter)
+
+    def close(self) -> None:
+        """Stop, and give the agent back its hooks; may be repeated."""
+        if self._is_closed:
+            return
+        self._is_closed = True
+        self.after_abort = "hold"
+        self.abort("the session was closed")
+        self._leave_agent()
+        self._turns.leave_queue()
+        self._hooks.remove()
+        self._broadcast.close()
+
+    # -- turns -------------------------------------------------------------------------------
+
+    async def prompt(self, input: Prompt, images: list[ImageBlock] | None = None) -> None:
         """Run a turn; returns when the session is settled, retries and continuations included.
 
         Raises:
             AgentBusyError: A turn is running.
+            InvalidInputError: The prompt is empty.
         """
-        raise NotImplementedError
+        await self._turns.run(lambda: self.agent.prompt(input, images))
 
     async def continue_(self) -> None:
         """Like `Agent.continue_`, but returns when the session is settled."""
-        raise NotImplementedError
+        await self._turns.run(self.agent.continue_)
 
     async def resume_queue(self) -> None:
-        """Deliver what is on hold, steering first, until the queue is empty; nothing queued: no-op."""
-        raise NotImplementedError
+        """Deliver what is on hold, steering first, until the queue is empty."""
+        await self._turns.resume()
 
     async def send_now(
         self, message: str | AgentMessage | None = None, *, item_id: str | None = None
@@ -77,29 +138,137 @@ class Session:
         """Stop the turn and deliver `message`, or a queued item, first; the rest follows in order.
 
         Returns when the session is settled. With neither, the whole queue follows the stop; with an
-        empty queue this is a plain abort.
+        empty queue this is a plain abort. An item that is no longer queued changes nothing.
         """
-        raise NotImplementedError
-
-    def steer(self, message: str | AgentMessage) -> str:
-        """Queue for the next step of the running turn; returns the item's id."""
-        raise NotImplementedError
-
-    def follow_up(self, message: str | AgentMessage) -> str:
-        """Queue for when the turn is over; returns the item's id."""
-        raise NotImplementedError
-
-    def take_queued(self) -> list[QueuedItem]:
-        """Empty the queue into the caller's hands, in delivery order."""
-        raise NotImplementedError
+        if message is not None:
+            item_id = self.agent.steer(message)
+        if item_id is not None:
+            if not self.agent.move_queued(item_id, index=0, kind="steer"):
+                return
+            self.agent.hold_queued(item_id, held=False)
+        await self._turns.interrupt()
 
     def abort(self, reason: str | None = None) -> None:
         """End the turn, a wait for a retry included, at once; nothing to do when idle."""
-        raise NotImplementedError
+        self._turns.abort(reason)
 
     def stop_after_step(self) -> None:
         """Let the running tools finish, record their results, make no further model call."""
-        raise NotImplementedError
+        self._turns.stop_after_step()
+
+    @property
+    def is_running(self) -> bool:
+        """From `prompt()` until settled, waits for a retry included."""
+        return self._turns.is_running or self.agent.state.is_running
+
+    @property
+    def stop_requested(self) -> bool:
+        """`stop_after_step` was called for the running turn."""
+        return self._turns.stop_requested
+
+    @property
+    def after_abort(self) -> AfterAbort:
+        """What becomes of queued messages after an abort: they stay on hold, or are sent.
+
+        `restore` is the screen's to carry out, with `take_queued`; for the session it is `hold`.
+        """
+        return self._turns.after_abort
+
+    @after_abort.setter
+    def after_abort(self, policy: AfterAbort) -> None:
+        self._turns.after_abort = policy
+
+    # -- queue -------------------------------------------------------------------------------
+
+    def steer(self, message: str | AgentMessage) -> str:
+        """Queue for the next step of the running turn; returns the item's id."""
+        return self.agent.steer(message)
+
+    def follow_up(self, message: str | AgentMessage) -> str:
+        """Queue for when the turn is over; returns the item's id."""
+        return self.agent.follow_up(message)
+
+    def take_queued(self) -> list[QueuedItem]:
+        """Empty the queue into the caller's hands, in delivery order."""
+        return self.agent.clear_queue()
+
+    @property
+    def queue_state(self) -> QueueState:
+        """`paused` after a run that did not end by itself, while something is queued."""
+        return self._turns.queue_state
+
+    # -- model -------------------------------------------------------------------------------
+
+    def set_model(self, model: str | Model) -> Model:
+        """Use another model from the next step on.
+
+        Raises:
+            InvalidInputError: Nothing serves it; says what is known.
+        """
+        chosen = self._find_model(model) if isinstance(model, str) else model
+        self.agent.state.model = chosen
+        self._hooks.has_switched = True
+        return chosen
+
+    def set_thinking(self, level: ThinkingLevel) -> None:
+        """Think this hard from the next step on.
+
+        Raises:
+            InvalidInputError: No such level; says which there are.
+        """
+        if level not in THINKING_LEVELS:
+            known = ", ".join(THINKING_LEVELS)
+            raise InvalidInputError(f"{level!r} is no thinking level; there are {known}")
+        self.agent.state.thinking_level = level
+        self._hooks.has_switched = True
+
+    # -- figures -----------------------------------------------------------------------------
+
+    @property
+    def cwd(self) -> Path:
+        """The project's folder."""
+        return self.approvals.cwd
+
+    @property
+    def totals(self) -> Usage:
+        """Everything this session spent, failed and repeated attempts included."""
+        return self._totals.session
+
+    @property
+    def turn_totals(self) -> Usage:
+        """What the current or last turn spent, from `prompt()` until settled."""
+        return self._totals.turn
+
+    @property
+    def turn_steps(self) -> int:
+        """Steps begun in the current or last turn."""
+        return self._totals.steps
+
+    @property
+    def turn_seconds(self) -> float:
+        """How long the current turn has been running, or the last one took."""
+        return self._totals.seconds
+
+    @property
+    def context_tokens(self) -> int | None:
+        """How many tokens the transcript amounts to, estimated; None while it is empty."""
+        state = self.agent.state
+        if not state.messages:
+            return None
+        if self._context_tokens is None:
+            self._context_tokens = estimate_context(
+                state.messages, state.system_prompt, state.tools
+            )
+        return self._context_tokens
+
+    def waiting_for(self) -> str:
+        """What is being waited for, e.g. `first token of step 8`; `idle` when nothing is."""
+        if not self.is_running:
+            return "idle"
+        sentence = self._activity.sentence(self.turn_steps, self.approvals.pending)
+        return f"{sentence}, stopping" if self._turns.is_aborted else sentence
+
+    # -- events ------------------------------------------------------------------------------
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener(event, signal)` for every event of the run and the session, in one order.
@@ -107,60 +276,57 @@ class Session:
         Plain listeners are called at once, async ones are awaited one after another. Returns how to
         unsubscribe.
         """
-        raise NotImplementedError
+        return self._broadcast.subscribe(listener)
 
-    @property
-    def is_running(self) -> bool:
-        """From `prompt()` until settled, waits for a retry included."""
-        raise NotImplementedError
+    async def _on_agent_event(self, event: AgentEvent, signal: AbortSignal) -> None:
+        self._signal = signal
+        self._take_note(event)
+        await self._send(event)
+        ended = self._end_of_retries(event)
+        if ended is not None:
+            await self._send(ended)
 
-    @property
-    def stop_requested(self) -> bool:
-        """`stop_after_step` was called for the running turn."""
-        raise NotImplementedError
+    def _take_note(self, event: AgentEvent) -> None:
+        match event:
+            case AgentStartEvent():
+                self._hooks.has_switched = False
+                if not self._turns.has_begun:
+                    self._totals.begin_turn()
+                self._turns.run_started()
+            case TurnStartEvent():
+                self._totals.steps += 1
+            case MessageEndEvent(message=message):
+                self._totals.count(message)
+                self._context_tokens = None
+            case AgentEndEvent():
+                self._turns.run_ended(event)
+                if not self._turns.is_running:
+                    self._totals.end_turn()
 
-    @property
-    def queue_state(self) -> QueueState:
-        """`paused` after a run that did not end by itself, while something is queued."""
-        raise NotImplementedError
+    def _end_of_retries(self, event: AgentEvent) -> AutoRetryEndEvent | None:
+        """What follows `event` if that was the end of a series of retries."""
+        if not self._retries.attempt:
+            return None
+        match event:
+            case MessageEndEvent(message=message) if is_answer(message):
+                return AutoRetryEndEvent(True, self._retries.reset())
+            case AgentEndEvent(will_retry=False):
+                error = event.error.message if event.error else event.reason
+                return AutoRetryEndEvent(False, self._retries.reset(), error)
+        return None
 
-    @property
-    def totals(self) -> Usage:
-        """Everything this session spent, failed and repeated attempts included."""
-        raise NotImplementedError
+    async def _send(self, event: AnyEvent) -> None:
+        self._observe(event)
+        await self._broadcast.send(event, self._signal)
 
-    @property
-    def turn_totals(self) -> Usage:
-        """What the current or last turn spent, from `prompt()` until settled."""
-        raise NotImplementedError
+    def _post(self, event: SessionEvent) -> None:
+        self._observe(event)
+        self._broadcast.post(event, self._signal)
 
-    @property
-    def turn_steps(self) -> int:
-        """Steps begun in the current or last turn."""
-        raise NotImplementedError
-
-    @property
-    def turn_seconds(self) -> float:
-        """How long the current turn has been running, or the last one took."""
-        raise NotImplementedError
-
-    @property
-    def context_tokens(self) -> int | None:
-        """How much of the model's window the transcript fills, estimated; None before anything."""
-        raise NotImplementedError
-
-    def set_model(self, model: str | Model) -> Model:
-        """Use another model from the next step on; raises `InvalidInputError` with what is known."""
-        raise NotImplementedError
-
-    def set_thinking(self, level: ThinkingLevel) -> None:
-        """Think this hard from the next step on; raises `InvalidInputError` with what is known."""
-        raise NotImplementedError
-
-    def waiting_for(self) -> str:
-        """What is being waited for, e.g. `first token of step 8`; `idle` when nothing is."""
-        raise NotImplementedError
-
-    def close(self) -> None:
-        """Stop and let go of the agent; may be repeated."""
-        raise NotImplementedError
+    def _observe(self, event: AnyEvent) -> None:
+        self._activity.observe(event)
+        match event:
+            case AutoRetryStartEvent():
+                self._context_tokens = None
+            case AgentSettledEvent():
+                self._totals.end_turn()

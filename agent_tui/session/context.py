@@ -1,0 +1,90 @@
+"""How much of a model's window a transcript fills: the provider's last count and a guess on top."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from agent_tui.core.messages import (
+    AgentMessage,
+    AssistantMessage,
+    BashExecutionMessage,
+    BranchSummaryMessage,
+    CompactionSummaryMessage,
+    ImageBlock,
+    TextBlock,
+    ThinkingBlock,
+    ToolCall,
+)
+from agent_tui.core.tool import Tool
+
+_CHARS_PER_TOKEN = 4
+_TOKENS_PER_IMAGE = 1200
+_TRUSTED_TOKENS = 5000
+
+
+def estimate_context(
+    messages: Sequence[AgentMessage], system_prompt: str | None, tools: Sequence[Tool]
+) -> int:
+    """Tokens that the next request will roughly hold.
+
+    The newest answer whose usage is known anchors the figure; what follows it is guessed from its
+    length. An anchor of more than twice a fresh guess is not believed.
+    """
+    guesses = [_guess(message) for message in messages]
+    fixed = _tokens(len(system_prompt or "")) + sum(map(_tool_tokens, tools))
+    guess = fixed + sum(guesses)
+    place = _anchor(messages)
+    if place is None:
+        return guess
+    anchor = messages[place]
+    assert isinstance(anchor, AssistantMessage)
+    anchored = anchor.usage.total + sum(guesses[place + 1 :])
+    return guess if anchored > max(2 * guess, _TRUSTED_TOKENS) else anchored
+
+
+def _anchor(messages: Sequence[AgentMessage]) -> int | None:
+    for place in range(len(messages) - 1, -1, -1):
+        message = messages[place]
+        if isinstance(message, CompactionSummaryMessage):
+            return None
+        if (
+            isinstance(message, AssistantMessage)
+            and message.stop_reason not in ("error", "aborted")
+            and message.usage.total
+        ):
+            return place
+    return None
+
+
+def _guess(message: AgentMessage) -> int:
+    match message:
+        case CompactionSummaryMessage() | BranchSummaryMessage():
+            return _tokens(len(message.summary))
+        case BashExecutionMessage():
+            shown = 0 if message.exclude_from_context else len(message.command + message.output)
+            return _tokens(shown)
+    if isinstance(message.content, str):
+        return _tokens(len(message.content))
+    images = sum(isinstance(block, ImageBlock) for block in message.content)
+    return images * _TOKENS_PER_IMAGE + _tokens(sum(map(_chars, message.content)))
+
+
+def _chars(block: TextBlock | ThinkingBlock | ToolCall | ImageBlock) -> int:
+    match block:
+        case TextBlock():
+            return len(block.text)
+        case ThinkingBlock():
+            return len(block.thinking)
+        case ToolCall():
+            arguments = block.raw_arguments or json.dumps(block.arguments, default=str)
+            return len(block.name) + len(arguments)
+    return 0
+
+
+def _tool_tokens(tool: Tool) -> int:
+    return _tokens(len(tool.name) + len(tool.description) + len(json.dumps(tool.schema)))
+
+
+def _tokens(chars: int) -> int:
+    return -(-chars // _CHARS_PER_TOKEN)

@@ -1,0 +1,291 @@
+"""When a turn is really over: failed requests tried again, late messages delivered, stops obeyed.
+
+A turn is what one `prompt()` sets going: one run of the agent, or several when a request is made
+again or something was queued in the instant the run ended. In between, the agent is idle for a
+moment but the session is not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Literal
+
+from agent_tui.agent.agent import Agent
+from agent_tui.agent.queues import QueuedItem
+from agent_tui.core.errors import AgentBusyError
+from agent_tui.core.events import AgentEndEvent
+from agent_tui.core.messages import AgentMessage, AssistantMessage
+from agent_tui.session.events import (
+    AgentSettledEvent,
+    AnyEvent,
+    AutoRetryEndEvent,
+    AutoRetryStartEvent,
+    QueueState,
+    QueueUpdateEvent,
+    SessionEvent,
+)
+from agent_tui.session.retry import Retries, RetryPlan
+
+AfterAbort = Literal["hold", "restore", "send"]
+
+_ENDED_BY_ITSELF = ("completed", "terminated")
+
+
+class _Turn:
+    """What is known about the turn that is running."""
+
+    def __init__(self) -> None:
+        self.began = False
+        """A run of it has started; before that a misuse leaves no trace."""
+        self.end: AgentEndEvent | None = None
+        """How its latest run ended."""
+        self.plan: RetryPlan | None = None
+        """The retry that is due after that run."""
+        self.answered = 0
+        """Steps that succeeded before a failure that is tried again."""
+        self.is_aborted = False
+        self.stop_requested = False
+        self.deliver_next = False
+        """Go on with the queue although the run was aborted."""
+        self.interrupt = asyncio.Event()
+        """Ends a wait for a retry."""
+        self.settled = asyncio.Event()
+
+    def go_on(self) -> None:
+        """Forget the stop and the failures of the run before."""
+        self.is_aborted = self.stop_requested = self.deliver_next = False
+        self.interrupt.clear()
+        self.answered = 0
+
+
+class Turns:
+    """Runs one turn at a time until it is settled."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        retries: Retries,
+        sleep: Callable[[float], Awaitable[object]],
+        send: Callable[[AnyEvent], Awaitable[None]],
+        post: Callable[[SessionEvent], None],
+    ) -> None:
+        self._agent = agent
+        self._retries = retries
+        self._sleep = sleep
+        self._send = send
+        self._post = post
+        self._turn: _Turn | None = None
+        self._is_paused = False
+        self.after_abort: AfterAbort = "hold"
+        """What becomes of queued messages after an abort; for the session `restore` is `hold`."""
+        self.leave_queue = agent.on_queue_change(self._on_queue)
+        """Stop following the agent's queue."""
+
+    @property
+    def is_running(self) -> bool:
+        """From `run()` until the turn is settled."""
+        return self._turn is not None
+
+    @property
+    def has_begun(self) -> bool:
+        """A turn is running, and a run of it has started before."""
+        return self._turn is not None and self._turn.began
+
+    @property
+    def is_aborted(self) -> bool:
+        """The running turn was told to end."""
+        return self._turn is not None and self._turn.is_aborted
+
+    @property
+    def stop_requested(self) -> bool:
+        """The running turn is to end after its step."""
+        return self._turn is not None and self._turn.stop_requested
+
+    async def run(self, start: Callable[[], Awaitable[None]]) -> None:
+        """Do `start()`, a run of the agent, and whatever has to follow it.
+
+        Raises:
+            AgentBusyError: A turn is running.
+        """
+        if self._turn is not None or self._agent.state.is_running:
+            raise AgentBusyError("a turn is running: use steer() or follow_up(), or wait for it")
+        turn = self._turn = _Turn()
+        try:
+            await start()
+            await self._settle(turn)
+        except BaseException:
+            self._finish(turn)
+            if turn.began:
+                self._post(AgentSettledEvent())
+            raise
+        self._finish(turn)
+        await self._send(AgentSettledEvent())
+
+    async def resume(self) -> None:
+        """Deliver what is queued, if anything can be."""
+        if self.has_deliverable():
+            await self.run(self._deliver_queue)
+
+    async def interrupt(self) -> None:
+        """Stop the running turn and go on with the queue; returns when that is settled."""
+        turn = self._turn
+        if turn is None:
+            await self.resume()
+            return
+        turn.deliver_next = self.has_deliverable()
+        self.abort(None)
+        await turn.settled.wait()
+
+    def abort(self, reason: str | None) -> None:
+        """End the turn, a wait for a retry included."""
+        if self._turn is not None:
+            self._turn.is_aborted = True
+            self._turn.interrupt.set()
+        self._agent.abort(reason)
+
+    def stop_after_step(self) -> None:
+        """Make no further model call in this turn."""
+        if self._turn is not None:
+            self._turn.stop_requested = True
+            self._turn.interrupt.set()
+
+    @property
+    def queue_state(self) -> QueueState:
+        """`paused` when what is queued waits for the person, not for the agent."""
+        return "paused" if self._is_paused else "active"
+
+    # -- what the run reports ----------------------------------------------------------------
+
+    def run_started(self) -> None:
+        """A run of the agent has begun."""
+        if self._turn is not None:
+            self._turn.began = True
+        self._set_paused(False)
+
+    def run_ended(self, end: AgentEndEvent) -> None:
+        """Decide what follows a run, and mark `end` before anybody else sees it."""
+        turn = self._turn
+        if turn is None:
+            self._set_paused(end.reason not in _ENDED_BY_ITSELF)
+            return
+        turn.end = end
+        turn.plan = None
+        if end.reason == "error" and end.error and not (turn.is_aborted or turn.stop_requested):
+            plan = self._retries.plan(end.error)
+            end.error = plan.error
+            end.will_retry = plan.delay is not None
+            turn.plan = plan if end.will_retry else None
+        goes_on = turn.plan is not None or self._should_deliver(turn)
+        self._set_paused(not goes_on and not _ended_by_itself(turn))
+
+    def _on_queue(self, items: list[QueuedItem]) -> None:
+        self._is_paused = self._is_paused and bool(items)
+        self._post(QueueUpdateEvent(items, self.queue_state))
+
+    def _set_paused(self, paused: bool) -> None:
+        items = self._agent.queued()
+        if self._is_paused != (paused and bool(items)):
+            self._is_paused = not self._is_paused
+            self._post(QueueUpdateEvent(items, self.queue_state))
+
+    # -- between runs ------------------------------------------------------------------------
+
+    async def _settle(self, turn: _Turn) -> None:
+        """Try again and deliver what is queued, until there is nothing left to do."""
+        while True:
+            if turn.plan is not None and await self._wait_for_retry(turn, turn.plan):
+                await self._try_again(turn)
+            elif self._should_deliver(turn):
+                turn.go_on()
+                await self._deliver_queue()
+            else:
+                return
+
+    def _finish(self, turn: _Turn) -> None:
+        self._retries.reset()
+        self._turn = None
+        if turn.began:
+            self._set_paused(not _ended_by_itself(turn))
+        turn.settled.set()
+
+    async def _deliver_queue(self) -> None:
+        """One run that begins with the first deliverable item."""
+        waiting = [item for item in self._agent.queued() if not item.held]
+        messages = self._agent.state.messages
+        if messages and (isinstance(messages[-1], AssistantMessage) or waiting[0].kind == "steer"):
+            await self._agent.continue_()  # the run polls the queue before its first request
+            return
+        self._agent.cancel_queued(waiting[0].id)
+        await self._agent.prompt(waiting[0].message)
+
+    def _should_deliver(self, turn: _Turn) -> bool:
+        if not self.has_deliverable():
+            return False
+        if turn.deliver_next:
+            return True
+        if turn.is_aborted or (turn.end is not None and turn.end.reason == "aborted"):
+            return self.after_abort == "send"
+        return _ended_by_itself(turn)
+
+    def has_deliverable(self) -> bool:
+        """Whether something is queued that nobody is editing."""
+        return any(not item.held for item in self._agent.queued())
+
+    # -- retries -----------------------------------------------------------------------------
+
+    async def _wait_for_retry(self, turn: _Turn, plan: RetryPlan) -> bool:
+        """True when it is time to try again, False if the wait was stopped."""
+        turn.plan = None
+        delay = plan.delay or 0.0
+        self._drop_failed_answer()
+        attempt, limit = self._retries.attempt, self._retries.policy.max_retries
+        await self._send(AutoRetryStartEvent(attempt, limit, delay, plan.error))
+        try:
+            if await self._slept(delay, turn.interrupt):
+                return True
+        except BaseException:
+            self._post(AutoRetryEndEvent(False, self._retries.reset(), "cancelled"))
+            raise
+        await self._send(AutoRetryEndEvent(False, self._retries.reset(), "stopped while waiting"))
+        return False
+
+    async def _slept(self, seconds: float, interrupt: asyncio.Event) -> bool:
+        """True after `seconds`, False as soon as `interrupt` is set."""
+        sleeping = asyncio.ensure_future(self._sleep(seconds))
+        stopped = asyncio.ensure_future(interrupt.wait())
+        try:
+            await asyncio.wait((sleeping, stopped), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            sleeping.cancel()
+            stopped.cancel()
+        return not interrupt.is_set()
+
+    async def _try_again(self, turn: _Turn) -> None:
+        """Continue the failed run with what is left of its step limit."""
+        assert turn.end is not None
+        turn.answered += sum(map(is_answer, turn.end.messages))
+        limit = self._agent.max_iterations
+        if limit is not None:
+            self._agent.max_iterations = max(1, limit - turn.answered)
+        try:
+            await self._agent.continue_()
+        finally:
+            self._agent.max_iterations = limit
+
+    def _drop_failed_answer(self) -> None:
+        """Take the failed answer out of the transcript, so that the run can be continued."""
+        messages = self._agent.state.messages
+        if messages and isinstance(messages[-1], AssistantMessage):
+            self._agent.state.messages = messages[:-1]
+
+
+def is_answer(message: AgentMessage) -> bool:
+    """Whether this is an answer that neither failed nor was cut short by an abort."""
+    return isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted")
+
+
+def _ended_by_itself(turn: _Turn) -> bool:
+    if turn.is_aborted or turn.stop_requested:
+        return False
+    return turn.end is not None and turn.end.reason in _ENDED_BY_ITSELF
