@@ -1,1 +1,65 @@
-"""The hands: files and shell."""
+"""The hands: files and shell.
+
+The tools do what was approved; who asks for approval finds here what a call would reach and change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from agent_tui.core.tool import Tool
+from agent_tui.tools import edit, write
+from agent_tui.tools.bash import bash_tool
+from agent_tui.tools.find import find_tool
+from agent_tui.tools.grep import grep_tool
+from agent_tui.tools.ls import ls_tool
+from agent_tui.tools.paths import Reach, Refused, judge, path_argument
+from agent_tui.tools.read import read_tool
+from agent_tui.tools.slots import Slots
+
+__all__ = ["ACCESS", "Reach", "Refused", "builtin_tools", "judge", "path_argument", "preview"]
+
+ACCESS: Mapping[str, Literal["read", "write", "shell"]] = {
+    "read": "read",
+    "grep": "read",
+    "find": "read",
+    "ls": "read",
+    "write": "write",
+    "edit": "write",
+    "bash": "shell",
+}
+"""What a built-in tool may do, by its name."""
+
+
+def builtin_tools(
+    cwd: Path, *, output_dir: Path | None = None, environ: Mapping[str, str] | None = None
+) -> list[Tool]:
+    """All tools for a project in `cwd`, in the order in which models are told of them.
+
+    Outputs that are too long to show are saved in `output_dir` (None: a temporary folder). Commands
+    inherit `environ` (None: that of this process) without the keys that pay for the chat.
+    """
+    slots = Slots()
+    return [
+        read_tool(cwd, slots),
+        bash_tool(cwd, output_dir=output_dir, environ=environ),
+        edit.edit_tool(cwd, slots),
+        write.write_tool(cwd, slots),
+        grep_tool(cwd, slots),
+        find_tool(cwd, slots),
+        ls_tool(cwd, slots),
+    ]
+
+
+def preview(tool_name: str, args: Mapping[str, Any], cwd: Path) -> str | None:
+    """The unified diff that a call of `write` or `edit` would make, uncut.
+
+    None for other tools, and for a call that would be refused or change nothing.
+    """
+    previews = {"write": write.preview, "edit": edit.preview}
+    try:
+        return previews[tool_name](dict(args), cwd).text or None
+    except (KeyError, TypeError, Refused, OSError):
+        return None
