@@ -1,0 +1,1 @@
+"""The engine's suite, written from its specification."""
