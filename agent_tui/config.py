@@ -1,17 +1,29 @@
-"""Settings: defaults < user file < environment < flags; and where things live on disk."""
+"""Settings: defaults < user file < environment < flags; and where things live on disk.
+
+A bad value in a file or a variable is a sentence in `Settings.problems` and the default holds; a
+bad flag is a `ConfigError`. Project files (`.agent-tui/config.toml`) are not read: there is no way
+yet to say that a folder is trusted.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from agent_tui.core.model import ModelCost, ThinkingLevel
+from agent_tui.core.errors import ConfigError
+from agent_tui.core.model import THINKING_LEVELS, ModelCost, ThinkingLevel
+from agent_tui.core.tables import Table
 
 Mode = Literal["ask", "auto-edit", "full-auto", "read-only"]
 AfterAbort = Literal["hold", "restore", "send"]
 QueueMode = Literal["one-at-a-time", "all"]
+
+APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "demo")
+TIMEOUTS = ("connect", "first_byte", "first_event", "stall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +123,11 @@ class Settings:
     cwd: Path
     folders: Folders
     model: str | None = None
-    """`provider/id`, settled by `session.models.settle_model`; None before that if nobody chose."""
+    """`provider/id`; None if nobody chose, until `session.models.settle_model` has."""
     model_reason: str = ""
-    """Why this model, e.g. `OPENAI_API_KEY is set`."""
+    """Why this model, as a clause: "OPENAI_API_KEY is set"."""
+    api_key_env: str | None = None
+    """The variable with the key for the chosen model's provider, if a flag named one."""
     thinking: ThinkingLevel = "off"
     mode: Mode = "ask"
     max_iterations: int = 100
@@ -134,9 +148,223 @@ class Settings:
 
 
 def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settings:
-    """The settings of this start.
+    """The settings of this start; `cwd` is where the program was started.
 
     Raises:
-        ConfigError: A flag makes no sense; bad values in files are `problems` instead.
+        ConfigError: A flag makes no sense; bad values elsewhere are `problems` instead.
     """
-    raise NotImplementedError
+    folders = find_folders(environ)
+    problems: list[str] = []
+    found = _from_file(folders.config_file, problems)
+    found |= _from_environment(environ, problems)
+    found |= _from_flags(flags, environ, cwd)
+    providers = {**found.pop("providers", {}), **found.pop("flag_providers", {})}
+    return Settings(
+        folders=folders,
+        providers=providers,
+        environ=dict(environ),
+        problems=tuple(problems),
+        **found,
+    )
+
+
+def find_folders(environ: Mapping[str, str]) -> Folders:
+    """Where things live, by `AGENT_TUI_HOME` or the platform's habits."""
+    if home := environ.get("AGENT_TUI_HOME", "").strip():
+        folder = Path(os.path.abspath(Path(home).expanduser()))  # noqa: PTH100 - links stay
+        return Folders(folder, folder)
+    from platformdirs import PlatformDirs
+
+    places = PlatformDirs("agent-tui", appauthor=False)
+    return Folders(places.user_config_path, places.user_state_path)
+
+
+def _from_file(path: Path, problems: list[str]) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problems.append(f"{path} is no valid TOML and is not used: {error}")
+        return {}
+    except OSError as error:
+        problems.append(f"{path} cannot be read and is not used: {error.strerror}")
+        return {}
+    table = Table(data, str(path), problems)
+    found = _scalars(table)
+    found["providers"] = _providers(table.table("providers"))
+    table.finish()
+    if "model" in found:
+        found["model_reason"] = f"{path} says so"
+    return _given(found)
+
+
+def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+    data: dict[str, Any] = {name: value for name, value in environ.items() if value.strip()}
+    count_name = _variable("max_iterations")
+    if data.get(count_name, "").strip().isdecimal():
+        data[count_name] = int(data[count_name])
+    found = _scalars(Table(data, "environment", problems), _variable)
+    if found["model"] is not None:
+        found["model_reason"] = f"{_variable('model')} is set"
+    return _given(found)
+
+
+def _variable(key: str) -> str:
+    return f"AGENT_TUI_{key.upper()}"
+
+
+def _scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, Any]:
+    """The settings that are one value each; `spell` gives the table's name for each."""
+    choices = {
+        "thinking": THINKING_LEVELS,
+        "mode": get_args(Mode),
+        "after_abort": get_args(AfterAbort),
+        "steering_mode": get_args(QueueMode),
+        "follow_up_mode": get_args(QueueMode),
+    }
+    texts = ("model", "theme", "system_prompt", "append_system_prompt")
+    found: dict[str, Any] = {key: table.text(spell(key)) for key in texts}
+    found |= {key: table.choice(spell(key), allowed) for key, allowed in choices.items()}
+    found["max_iterations"] = table.count(spell("max_iterations"))
+    return found
+
+
+def _providers(table: Table) -> dict[str, ProviderSettings]:
+    return {name: _provider(name, table.table(name)) for name in table.names()}
+
+
+def _provider(name: str, table: Table) -> ProviderSettings:
+    timeouts = table.table("timeouts")
+    limits = {key: limit for key in TIMEOUTS if (limit := timeouts.number(key)) is not None}
+    timeouts.finish()
+    provider = ProviderSettings(
+        name,
+        api=table.choice("api", APIS),
+        base_url=table.text("base_url"),
+        api_key_env=table.text("api_key_env"),
+        timeouts=limits,
+        headers=table.table("headers").texts(),
+        compat=table.table("compat").anything(),
+        models=tuple(model for inner in table.tables("models") if (model := _model(inner))),
+    )
+    table.finish()
+    return provider
+
+
+def _model(table: Table) -> ModelSettings | None:
+    model_id = table.text("id")
+    model = ModelSettings(
+        id=model_id or "",
+        name=table.text("name"),
+        context_window=table.count("context_window"),
+        max_output_tokens=table.count("max_output_tokens"),
+        reasoning=table.switch("reasoning"),
+        images=table.switch("images"),
+        cost=_cost(table.table("cost")),
+        compat=table.table("compat").anything(),
+    )
+    table.finish()
+    if model_id is None:
+        table.missing("id")
+        return None
+    return model
+
+
+def _cost(table: Table) -> ModelCost | None:
+    prices = {key: table.number(key) for key in ("input", "output", "cache_read", "cache_write")}
+    table.finish()
+    given, asked = prices["input"], prices["output"]
+    if given is None or asked is None:
+        if table.anything():
+            table.missing("input" if given is None else "output")
+        return None
+    return ModelCost(given, asked, prices["cache_read"], prices["cache_write"])
+
+
+def _from_flags(flags: Flags, environ: Mapping[str, str], cwd: Path) -> dict[str, Any]:
+    _check_flags(flags, environ)
+    folder = _folder(cwd if flags.cwd is None else cwd / flags.cwd.expanduser())
+    found: dict[str, Any] = {
+        "model": flags.model,
+        "model_reason": "--model says so" if flags.model else None,
+        "thinking": flags.thinking,
+        "mode": flags.mode,
+        "max_iterations": flags.max_iterations,
+        "theme": flags.theme,
+        "agent": flags.agent,
+        "tools_file": None if flags.tools is None else cwd / flags.tools.expanduser(),
+        "system_prompt": _prompt_text("--system-prompt", flags.system_prompt, cwd),
+        "append_system_prompt": _prompt_text(
+            "--append-system-prompt", flags.append_system_prompt, cwd
+        ),
+    }
+    if flags.base_url is None:
+        found["api_key_env"] = flags.api_key_env
+    else:
+        provider, found["model"] = _provider_from_flags(flags)
+        found["flag_providers"] = {provider.name: provider}
+    return {"cwd": folder, **_given(found)}
+
+
+def _check_flags(flags: Flags, environ: Mapping[str, str]) -> None:
+    problems: list[str] = []
+    given = {
+        "--mode": flags.mode,
+        "--thinking": flags.thinking,
+        "--api": flags.api,
+        "--max-iterations": flags.max_iterations,
+    }
+    table = Table(given, "command line", problems)
+    table.choice("--mode", get_args(Mode))
+    table.choice("--thinking", THINKING_LEVELS)
+    table.choice("--api", APIS)
+    table.count("--max-iterations")
+    if problems:
+        raise ConfigError(problems[0].removeprefix("command line: "))
+    if flags.api is not None and flags.base_url is None:
+        raise ConfigError("--api needs --base-url: the address of the server", key="--api")
+    if flags.base_url is not None and not (flags.model or "").strip():
+        raise ConfigError("--base-url needs --model: the model's name there", key="--base-url")
+    name = flags.api_key_env
+    if name is not None and not environ.get(name, "").strip():
+        raise ConfigError(
+            f"--api-key-env {name}: there is no {name} in the environment", key="--api-key-env"
+        )
+
+
+def _provider_from_flags(flags: Flags) -> tuple[ProviderSettings, str]:
+    """The provider that `--base-url` makes, and the key of its model."""
+    name, slash, model_id = (flags.model or "").strip().partition("/")
+    if not slash or not model_id:
+        name, model_id = "custom", name
+    provider = ProviderSettings(
+        name,
+        api=flags.api or "openai-chat",
+        base_url=flags.base_url,
+        api_key_env=flags.api_key_env,
+        origin="flags",
+    )
+    return provider, f"{name}/{model_id}"
+
+
+def _folder(path: Path) -> Path:
+    if not path.is_dir():
+        raise ConfigError(f"--cwd {path}: there is no such folder", key="--cwd")
+    return path.resolve()
+
+
+def _prompt_text(flag: str, value: str | None, cwd: Path) -> str | None:
+    """The text itself, or that of the file behind an `@`."""
+    if value is None or not value.startswith("@"):
+        return value
+    path = cwd / Path(value[1:]).expanduser()
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"{flag} {value}: cannot read {path}: {reason}", key=flag) from None
+
+
+def _given(found: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in found.items() if value is not None}

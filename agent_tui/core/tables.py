@@ -1,0 +1,129 @@
+"""Tables of a settings file, read value by value: what is wrong becomes a sentence.
+
+Every reader returns None for a key that is absent or unusable. `finish` reports the keys that
+nobody asked for, with the nearest one that exists.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+
+class Table:
+    """One table of a file. What cannot be used becomes a problem; what nobody asks for, too."""
+
+    def __init__(
+        self, data: Mapping[str, Any], source: str, problems: list[str], place: str = ""
+    ) -> None:
+        self._data = data
+        self._source = source
+        self._place = place
+        self._problems = problems
+        self._known: list[str] = []
+
+    def text(self, key: str) -> str | None:
+        """Text that is not empty, without white space around it."""
+        value = self._value(key)
+        if value is None:
+            return None
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        self._bad(key, value, "must be text that is not empty")
+        return None
+
+    def choice(self, key: str, allowed: Sequence[str]) -> Any:
+        """One of the words in `allowed`."""
+        value = self._value(key)
+        if value is None or value in allowed:
+            return value
+        hint = _did_you_mean(str(value), allowed)
+        self._bad(key, value, f"must be one of {', '.join(allowed)}{hint}")
+        return None
+
+    def count(self, key: str) -> int | None:
+        """A whole number above 0."""
+        value = self._value(key)
+        if value is None or (isinstance(value, int) and value is not True and value > 0):
+            return value
+        self._bad(key, value, "must be a whole number above 0")
+        return None
+
+    def number(self, key: str) -> float | None:
+        """A number, 0 or more."""
+        value = self._value(key)
+        if value is None:
+            return None
+        if isinstance(value, int | float) and value is not True and 0 <= value < float("inf"):
+            return float(value)
+        self._bad(key, value, "must be a number, 0 or more")
+        return None
+
+    def switch(self, key: str) -> bool | None:
+        """True or false."""
+        value = self._value(key)
+        if value is None or isinstance(value, bool):
+            return value
+        self._bad(key, value, "must be true or false")
+        return None
+
+    def table(self, key: str) -> Table:
+        """The table under `key`; an empty one if there is none."""
+        value = self._value(key)
+        if value is not None and not isinstance(value, dict):
+            self._bad(key, value, "must be a table")
+            value = None
+        return self._inner(value or {}, key)
+
+    def tables(self, key: str) -> list[Table]:
+        """The tables of an array of tables."""
+        value = self._value(key)
+        if value is None:
+            return []
+        if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+            self._bad(key, value, f"must be tables, [[{self._name(key)}]]")
+            return []
+        return [self._inner(item, f"{key}[{place}]") for place, item in enumerate(value)]
+
+    def names(self) -> list[str]:
+        """All keys, every one of them welcome."""
+        self._known = list(self._data)
+        return self._known
+
+    def texts(self) -> dict[str, str]:
+        """A table of names and texts."""
+        return {key: text for key in self.names() if (text := self.text(key)) is not None}
+
+    def anything(self) -> dict[str, Any]:
+        """The table as it is, for whoever knows its keys."""
+        return dict(self._data)
+
+    def finish(self) -> None:
+        """Report the keys that nobody asked for."""
+        for key in [key for key in self._data if key not in self._known]:
+            hint = _did_you_mean(key, self._known) or f"; known: {', '.join(self._known)}"
+            self._problems.append(f"{self._source}: unknown key {self._name(key)!r}{hint}")
+
+    def missing(self, key: str) -> None:
+        """Report a key that must be there."""
+        self._problems.append(f"{self._source}: {self._name(key)} is missing")
+
+    def _value(self, key: str) -> Any:
+        if key not in self._known:
+            self._known.append(key)
+        return self._data.get(key)
+
+    def _bad(self, key: str, value: Any, rule: str) -> None:
+        self._problems.append(f"{self._source}: {self._name(key)} = {value!r} {rule}")
+
+    def _name(self, key: str) -> str:
+        return f"{self._place}.{key}" if self._place else key
+
+    def _inner(self, data: Mapping[str, Any], key: str) -> Table:
+        return Table(data, self._source, self._problems, self._name(key))
+
+
+def _did_you_mean(word: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    return f"; did you mean {near[0]!r}?" if near else ""
