@@ -33,14 +33,24 @@ def stream_fn_for(model: Model) -> StreamFn:
     """The function that serves `model`; raises `InvalidInputError` if nothing does."""
     if (registered := _registered.get(model.provider)) is not None:
         return registered
+    module, _, name = _wire_of(model).partition(":")
+    return cast("StreamFn", getattr(import_module(module), name))
+
+
+def require_wire(model: Model) -> None:
+    """Raise `InvalidInputError` if nothing serves `model`; loads nothing."""
+    if model.provider not in _registered:
+        _wire_of(model)
+
+
+def _wire_of(model: Model) -> str:
     target = _WIRE_BY_API.get(model.api)
     if target is None:
         known = ", ".join(sorted(_WIRE_BY_API))
         raise InvalidInputError(
             f"nothing serves {model.key}: api {model.api!r} is not one of {known}"
         )
-    module, _, name = target.partition(":")
-    return cast("StreamFn", getattr(import_module(module), name))
+    return target
 
 
 def find_model(key: str) -> Model:

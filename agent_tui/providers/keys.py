@@ -85,10 +85,11 @@ def named_key(name: str, environ: Mapping[str, str] | None = None) -> str | None
 def key_for(model: Model, environ: Mapping[str, str] | None = None) -> str | None:
     """The key to send to `model.base_url`, None if there is none or it must not go there.
 
-    `model.compat["api_key_env"]` names a variable for any host. The provider's own variable counts
-    for its own host, and for the address in `OPENAI_BASE_URL` if that stands beside it.
+    `model.compat["api_key_env"]` names a variable for any host; an empty name means no key at all.
+    The provider's own variable counts for its own host, and for the address in `OPENAI_BASE_URL` if
+    that stands beside it.
     """
-    if name := model.compat.get("api_key_env"):
+    if (name := model.compat.get("api_key_env")) is not None:
         return named_key(str(name), environ)
     if not _is_own_address(model, os.environ if environ is None else environ):
         return None

@@ -1,8 +1,8 @@
 """Which model answers: what the settings say about providers, laid over the catalog.
 
-A provider of the settings that the catalog knows changes what it names and keeps the rest; any other
-one is a server of its own. Where a key may go is decided by `providers/keys.py`; here a provider only
-gets the name of the variable that a person chose for it.
+A provider of the settings that the catalog knows changes what it names and keeps the rest; any
+other one is a server of its own. Where a key may go is decided by `providers/keys.py`; here a
+provider only gets the name of the variable that a person chose for it.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from agent_tui.config import ModelSettings, ProviderSettings, Settings
 from agent_tui.core.errors import ConfigError, InvalidInputError
 from agent_tui.core.model import Model
-from agent_tui.core.registry import find_model, is_registered, stream_fn_for
+from agent_tui.core.registry import find_model, is_registered, require_wire
 from agent_tui.providers.addresses import clean_base_url
 from agent_tui.providers.catalog import get_model, list_models, provider_names
 from agent_tui.providers.compat import compat_problems
@@ -52,7 +52,7 @@ class ModelBook:
             InvalidInputError: Nothing serves it; the text says what is known.
         """
         model = self._find(key.strip())
-        stream_fn_for(model)
+        require_wire(model)
         return model
 
     def all(self) -> list[Model]:
@@ -93,8 +93,8 @@ class ModelBook:
         entry = next((entry for entry in table.models if entry.id == model_id), None)
         base = self._base(table, model_id, entry)
         compat: dict[str, Any] = {**base.compat, **table.compat}
-        if table.api_key_env:
-            compat["api_key_env"] = table.api_key_env
+        if table.api_key_env or table.origin == "flags":
+            compat["api_key_env"] = table.api_key_env or ""
         if table.timeouts:
             compat["timeouts"] = {**compat.get("timeouts", {}), **table.timeouts}
         model = replace(
