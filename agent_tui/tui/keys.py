@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -26,6 +26,68 @@ ALT_SECONDS = 0.1
 """How long ESC [ or ESC O may still become more than Alt+[ or Alt+O."""
 SEQUENCE_SECONDS = 1.0
 """How long a sequence may take to arrive before it is given up."""
+
+COMPOSER_KEYS: Mapping[str, str] = {
+    "enter": "enter",
+    "alt+enter": "follow_up",
+    "tab": "tab",
+    "ctrl+s": "now",
+    "ctrl+enter": "now",
+    "ctrl+j": "newline",
+    "shift+enter": "newline",
+    "escape": "close_popup",
+    "up": "cursor_up",
+    "down": "cursor_down",
+    "ctrl+r": "search",
+    "ctrl+g": "edit_externally",
+    "alt+v": "expand_chip",
+    "ctrl+d": "delete_or_quit",
+    "left": "cursor_left",
+    "right": "cursor_right",
+    "ctrl+b": "cursor_left",
+    "ctrl+f": "cursor_right",
+    "ctrl+left": "cursor_word_left",
+    "ctrl+right": "cursor_word_right",
+    "alt+left": "cursor_word_left",
+    "alt+right": "cursor_word_right",
+    "alt+b": "cursor_word_left",
+    "alt+f": "cursor_word_right",
+    "home": "cursor_line_start",
+    "end": "cursor_line_end",
+    "ctrl+a": "cursor_line_start",
+    "ctrl+e": "cursor_line_end",
+    "shift+left": "cursor_left(True)",
+    "shift+right": "cursor_right(True)",
+    "shift+up": "cursor_up(True)",
+    "shift+down": "cursor_down(True)",
+    "shift+home": "cursor_line_start(True)",
+    "shift+end": "cursor_line_end(True)",
+    "ctrl+shift+left": "cursor_word_left(True)",
+    "ctrl+shift+right": "cursor_word_right(True)",
+    "f7": "select_all",
+    "backspace": "delete_left",
+    "ctrl+h": "delete_left",
+    "shift+backspace": "delete_left",
+    "delete": "delete_right",
+    "ctrl+w": "delete_word_left",
+    "alt+backspace": "delete_word_left",
+    "ctrl+backspace": "delete_word_left",
+    "alt+d": "delete_word_right",
+    "alt+delete": "delete_word_right",
+    "ctrl+u": "delete_to_start_of_line",
+    "ctrl+k": "delete_to_end_of_line_or_delete_line",
+    "ctrl+c": "copy",
+    "super+c": "copy",
+    "ctrl+x": "cut",
+    "super+x": "cut",
+    "ctrl+v": "paste",
+    "super+v": "paste",
+    "ctrl+z": "undo",
+    "super+z": "undo",
+    "ctrl+y": "redo",
+    "ctrl+shift+z": "redo",
+}
+"""What each key does in the composer; every other key goes on to the app."""
 
 _ESC = "\x1b"
 _PASTE_START = "\x1b[200~"
