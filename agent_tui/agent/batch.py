@@ -175,6 +175,7 @@ class Batch:
                 item.text = without_surrogates(item.text)
         call.result = result
         block = call.block
+        self._config.call_signals.pop(block.id, None)
         await self._emit(ToolExecutionEndEvent(block.id, block.name, result, result.is_error))
 
     async def _answer(self, call: _Call) -> ToolResultMessage:
@@ -298,7 +299,7 @@ class Batch:
                     return _cut_off(outcome, CANCELLED)
                 return _cut_off(outcome, ABORTED if self._signal.aborted else self._why_cut(call))
         if isinstance(outcome.error, ToolError) and not call.signal.aborted:
-            return self._fail(call, outcome.error)
+            return await self._ask_after(call, self._fail(call, outcome.error))
         result = outcome.result
         if result is None:
             result = ToolResult(str(outcome.error) or type(outcome.error).__name__, is_error=True)

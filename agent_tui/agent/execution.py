@@ -60,6 +60,7 @@ class Execution:
         self._wake = asyncio.Event()
         self._updates: deque[ToolResult] = deque()
         self._open = True
+        self._in_thread = False
         self._last: ToolResult | None = None
 
     async def run(self) -> Outcome:
@@ -111,7 +112,8 @@ class Execution:
                 timer.cancel()
 
     def _outcome(self, task: asyncio.Task[ToolResult], ending: Ending) -> Outcome:
-        if ending == "abandoned":
+        if ending == "abandoned" or (ending == "cancelled" and self._in_thread):
+            # Cancelling the wait for a thread does not stop the thread.
             return Outcome("abandoned", partial=self._last)
         error = None if task.cancelled() else task.exception()
         if ending == "cancelled":
@@ -136,15 +138,19 @@ class Execution:
             if is_async(self._execute):
                 answer = self._execute(self._call_id, self._args, context)
             else:
-                answer = await in_daemon_thread(lambda: self._in_thread(context))
+                answer = await in_daemon_thread(lambda: self._execute_in_thread(context))
             return _as_result(await settled(answer))
         finally:
             self._open = False
 
-    def _in_thread(self, context: ToolContext) -> Any:
+    def _execute_in_thread(self, context: ToolContext) -> Any:
         if self._signal.aborted:
             raise _NotStarted
-        return self._execute(self._call_id, self._args, context)
+        self._in_thread = True
+        try:
+            return self._execute(self._call_id, self._args, context)
+        finally:
+            self._in_thread = False
 
     def _accept_update(self, partial: ToolResult | str) -> None:
         """The tool's `on_update`: harmless at any time and from any thread."""

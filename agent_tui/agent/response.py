@@ -51,6 +51,7 @@ class Response:
         self._on_update = on_update
         self._message: AssistantMessage | None = None
         self._argument_text: dict[int, list[str]] = {}
+        self._arguments: dict[int, tuple[str, dict[str, Any], str | None]] = {}
         self._ended: set[int] = set()
         self._terminal: StreamDone | StreamError | None = None
         self._reporting = asyncio.Lock()
@@ -155,13 +156,17 @@ class Response:
         return block if isinstance(block, ToolCall) else None
 
     def _read_arguments(self, index: int) -> None:
-        call = self._call(index)
         pieces = self._argument_text.pop(index, None)
-        if call is None or pieces is None:
+        if pieces is None:
             return
         text = "".join(pieces)
-        call.arguments, call.arguments_error = parse_arguments(text)
-        call.raw_arguments = None if call.arguments_error is None else text
+        self._arguments[index] = (text, *parse_arguments(text))
+        self._fill_arguments(index)
+
+    def _fill_arguments(self, index: int) -> None:
+        if (call := self._call(index)) is not None:
+            text, call.arguments, call.arguments_error = self._arguments[index]
+            call.raw_arguments = None if call.arguments_error is None else text
 
     def _cut_open_calls(self) -> None:
         for index in list(self._argument_text):
@@ -178,9 +183,9 @@ class Response:
         message = message or AssistantMessage()
         if self._message is not None and message is not self._message:
             message.id = self._message.id
-            self._message = message
-        elif self._message is None:
-            self._message = message
+        self._message = message
+        for index in self._arguments:
+            self._fill_arguments(index)
         if isinstance(terminal, StreamDone):
             for index in list(self._argument_text):
                 self._read_arguments(index)
