@@ -29,7 +29,7 @@ _NAMES = {
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 
-__all__ = sorted(_HOME)  # noqa: PLE0605 - the names are listed once, above
+__all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:

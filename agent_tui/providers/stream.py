@@ -108,7 +108,7 @@ class MessageBuilder:
         self._kind = None
 
     def done(self, reason: Literal["stop", "length", "tool_use"]) -> None:
-        """The response ended properly; `stop` or `tool_use` is decided by whether there are calls."""
+        """The response ended properly; whether there are calls decides `stop` or `tool_use`."""
         self.close_block()
         for index in list(self._arguments):
             self.close_call(index)

@@ -1,0 +1,1 @@
+"""The wires, their transport and their errors."""
