@@ -24,6 +24,17 @@ QueueMode = Literal["one-at-a-time", "all"]
 
 APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "demo")
 TIMEOUTS = ("connect", "first_byte", "first_event", "stall")
+_OF_THE_AGENT = frozenset(
+    {
+        "model",
+        "model_reason",
+        "thinking",
+        "max_iterations",
+        "system_prompt",
+        "append_system_prompt",
+    }
+)
+"""What an agent that a flag names brings with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +139,17 @@ class Settings:
     """Why this model, as a clause: "OPENAI_API_KEY is set"."""
     api_key_env: str | None = None
     """The variable with the key for the chosen model's provider, if a flag named one."""
-    thinking: ThinkingLevel = "off"
+    thinking: ThinkingLevel | None = None
+    """None is off, or what an agent of the person's own has."""
     mode: Mode = "ask"
-    max_iterations: int = 100
+    max_iterations: int | None = None
+    """Steps of a turn; None is 100, or what an agent of the person's own has."""
     system_prompt: str | None = None
     """Replaces the built-in prompt."""
     append_system_prompt: str | None = None
     tools_file: Path | None = None
     agent: str | None = None
-    """`module:name` of the user's own `Agent`."""
+    """`module:name` of an `Agent` of the person's own; only flags change its model and prompt."""
     theme: str | None = None
     after_abort: AfterAbort = "hold"
     steering_mode: QueueMode = "one-at-a-time"
@@ -157,6 +170,8 @@ def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settin
     problems: list[str] = []
     found = _from_file(folders.config_file, problems)
     found |= _from_environment(environ, problems)
+    if flags.agent is not None:
+        found = {key: value for key, value in found.items() if key not in _OF_THE_AGENT}
     found |= _from_flags(flags, environ, cwd)
     providers = {**found.pop("providers", {}), **found.pop("flag_providers", {})}
     return Settings(
@@ -195,7 +210,7 @@ def _from_file(path: Path, problems: list[str]) -> dict[str, Any]:
     found["providers"] = _providers(table.table("providers"))
     table.finish()
     if "model" in found:
-        found["model_reason"] = f"{path} says so"
+        found["model_reason"] = f"it is set in {path}"
     return _given(found)
 
 
@@ -287,7 +302,7 @@ def _from_flags(flags: Flags, environ: Mapping[str, str], cwd: Path) -> dict[str
     folder = _folder(cwd if flags.cwd is None else cwd / flags.cwd.expanduser())
     found: dict[str, Any] = {
         "model": flags.model,
-        "model_reason": "--model says so" if flags.model else None,
+        "model_reason": "--model chose it" if flags.model else None,
         "thinking": flags.thinking,
         "mode": flags.mode,
         "max_iterations": flags.max_iterations,

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent_tui.config import ModelSettings, ProviderSettings, Settings
-from agent_tui.core.errors import ConfigError, InvalidInputError
+from agent_tui.core.errors import AgentError, ConfigError, InvalidInputError
 from agent_tui.core.model import Model
 from agent_tui.core.registry import find_model, is_registered, require_wire
 from agent_tui.providers.addresses import clean_base_url
@@ -144,13 +144,18 @@ def settle_model(settings: Settings) -> Settings:
     Raises:
         ConfigError, InvalidInputError: The model that was asked for does not exist.
     """
+    if settings.model is None and settings.agent is not None:
+        return replace(settings, model_reason="it is the agent's own")
     problems = list(settings.problems)
     key, reason = settings.model, settings.model_reason
     if key is None:
         key, reason = _first_model(settings, problems)
-    if settings.api_key_env:
-        settings = replace(settings, providers=_with_key_name(settings, key))
-    model = ModelBook(settings).find(key)
+    try:
+        if settings.api_key_env:
+            settings = replace(settings, providers=_with_key_name(settings, key))
+        model = ModelBook(settings).find(key)
+    except AgentError as error:
+        raise type(error)(f"{error.message} ({reason})") from None
     table = settings.providers.get(model.provider)
     if table is not None:
         problems += _provider_problems(table, settings.environ)
