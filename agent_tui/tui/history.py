@@ -52,6 +52,7 @@ class History:
         self._limit = limit
         self._entries: list[str] = []
         self._read_bytes = -1
+        self._appended = 0
 
     @property
     def entries(self) -> Sequence[str]:
@@ -119,8 +120,11 @@ class History:
                 os.write(file, line)
             finally:
                 os.close(file)
-        if size == max(self._read_bytes, 0):
+        self._appended += 1
+        if size == max(self._read_bytes, 0) and self._appended % self._limit:
             self._read_bytes = size + len(line)
+        else:
+            self._read_bytes = -1  # another program wrote, or the file may need trimming
 
 
 def _encoded(text: str) -> bytes:

@@ -97,6 +97,7 @@ _SEQUENCE = re.compile(
     r"(?P<alt>\x1b\x1b(?:\[|O)[A-DFH]|\x1b\x1b\[[0-9]~)"  # Alt as a second ESC
     r"|(?P<reply>\x1b\][0-9]+;[^\x07\x1b]*(?:\x07|\x1b\\)"  # OSC, DCS, APC
     r"|\x1bP[0-9]?[$+!>][^\x1b]*\x1b\\|\x1b_G[^\x1b]*\x1b\\)"
+    r"|(?P<other>\x1b\[27;[0-9]+;[0-9]+~)"
     r"|\x1b\[M[\s\S]{3}"  # mouse, old style
     r"|\x1b\[\[[A-E]"  # function keys of the Linux console
     r"|\x1b\[[0-9]{1,2}\$(?![a-z])"  # Shift on rxvt
@@ -124,13 +125,6 @@ def teach_alt_enter() -> None:
     """Make Textual's parser know Alt+Enter on plain terminals."""
     table = cast("dict[str, Any]", ANSI_SEQUENCES_KEYS)  # a dict that is declared read-only
     table.update(dict.fromkeys(ALT_ENTER_SEQUENCES, _ALT_ENTER))
-
-
-def named(event: Message) -> Message:
-    r"""`event` under its usual name: xterm's Shift+Enter arrives from Textual as `shift+\r`."""
-    if isinstance(event, events.Key) and event.key.endswith("+\r"):
-        return events.Key(event.key.replace("\r", "enter"), None)
-    return event
 
 
 class InputReader:
@@ -172,7 +166,7 @@ class InputReader:
             found += self._events_of(_ESC)
             held = held[1:]
         if len(held) == 2 or held[1:2] in _REPLY_STARTS:
-            found += self._events_of(held[:2])
+            found += self._events_of(_alt_key(held[:2]))
             found += self._events_of(held[2:])
         return found
 
@@ -210,7 +204,7 @@ class InputReader:
                 if match[0] == _PASTE_START:
                     self._paste = []
                 elif not match["reply"]:
-                    yield _with_alt(match[0]) if match["alt"] else match[0]
+                    yield _usual(match)
             elif _BEGUN.match(text, at):
                 self._held = text[at:]
                 return
@@ -251,7 +245,7 @@ class InputReader:
         except Exception:
             self._renew_parser()
             return []
-        return [named(event) for event in found]
+        return found
 
     def _renew_parser(self) -> None:
         """A parser that waits for nothing and knows what the old one knew about the mouse."""
@@ -262,7 +256,20 @@ class InputReader:
         self._parser.last_x, self._parser.last_y = old.last_x, old.last_y
 
 
-def _with_alt(sequence: str) -> str:
-    """ESC and an arrow or page key as the one sequence that Textual knows as Alt and that key."""
+def _usual(match: re.Match[str]) -> str:
+    """The sequence in a form whose modifiers Textual's parser reads."""
+    sequence = match[0]
     last = sequence[-1]
-    return f"\x1b[{sequence[3]};3~" if last == "~" else f"\x1b[1;3{last}"
+    if match["alt"]:
+        return f"\x1b[{sequence[3]};3~" if last == "~" else f"\x1b[1;3{last}"
+    if match["other"]:  # xterm's modifyOtherKeys
+        _, modifiers, code = sequence[2:-1].split(";")
+        return f"\x1b[{code};{modifiers}u"
+    return _alt_key(sequence)
+
+
+def _alt_key(sequence: str) -> str:
+    """Alt and a punctuation mark in kitty's form; anything else as it is."""
+    mark = sequence[1:]
+    is_mark = len(mark) == 1 and mark.isprintable() and not mark.isalnum()
+    return f"\x1b[{ord(mark)};3u" if is_mark else sequence

@@ -1,0 +1,1 @@
+"""The chat on the screen: what a person sees and does."""
