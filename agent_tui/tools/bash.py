@@ -39,11 +39,11 @@ REAP_SECONDS = 0.5
 LISTED_PROCESSES = 8
 
 DESCRIPTION = f"""Run a shell command in the working directory and return its output, stdout and \
-stderr together. Every call is a new shell: cd and variables do not last. Standard input is empty, \
-nothing can ask back. Shows the last {LIMIT_LINES} lines or {LIMIT_BYTES // 1024} KiB; longer output \
-is saved to a file that the result names. Give a timeout for what may hang. The call returns when \
-the shell ends; processes started with & run on and the result names them. Prefer read, grep, find, \
-ls and edit for what they do."""
+stderr together. Every call is a new shell: cd and variables do not last. Standard input is \
+empty, nothing can ask back. Shows the last {LIMIT_LINES} lines or {LIMIT_BYTES // 1024} KiB; \
+longer output is saved to a file that the result names. Give a timeout for what may hang. The call \
+returns when the shell ends; processes started with & run on and the result names them. Prefer \
+read, grep, find, ls and edit for what they do."""
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",

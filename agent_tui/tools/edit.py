@@ -117,7 +117,7 @@ def edited(before: bytes, args: dict[str, Any]) -> Edited:
     pairs = _pairs(args)
     lines: list[int] = []
     for number, (old, new) in enumerate(pairs, 1):
-        where = f"edit {number} of {len(pairs)}: " if len(pairs) > 1 else ""
+        where = f"Edit {number} of {len(pairs)}: " if len(pairs) > 1 else ""
         text, places = _replaced(text, old, new, bool(args.get("replace_all")), where, name)
         lines += places
     data = mark + text.encode(*_ENCODING)
@@ -156,7 +156,7 @@ def _replaced(
     if len(spans) > 1 and not everywhere:
         places = ", ".join(map(str, lines[:10])) + (", …" if len(lines) > 10 else "")
         raise Refused(
-            f"{where}the text occurs {len(spans)} times in {name} (lines {places}); nothing was "
+            f"{where}The text occurs {len(spans)} times in {name} (lines {places}); nothing was "
             "changed. Give more of the lines around it, or set replace_all."
         )
     parts: list[str] = []

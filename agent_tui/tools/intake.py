@@ -21,6 +21,9 @@ READ_BYTES = 1024 * 1024
 LARGE_BYTES = 64 * 1024
 SHORTEST_REST = 0.001
 LONGEST_REST = 0.03
+FLOOD_BYTES = 16 * 1024 * 1024
+FLOOD_REST = 0.01
+"""Rest between large reads of an output longer than that: the screen needs the time more."""
 _SET_PIPE_SIZE: int | None = getattr(fcntl, "F_SETPIPE_SZ", None)
 
 
@@ -89,7 +92,10 @@ class Intake:
         size = self._read()
         if self.ended:
             return
-        self._rest = SHORTEST_REST if size >= LARGE_BYTES else min(2 * self._rest, LONGEST_REST)
+        if size < LARGE_BYTES:
+            self._rest = min(2 * self._rest, LONGEST_REST)
+        else:
+            self._rest = SHORTEST_REST if self._log.bytes < FLOOD_BYTES else FLOOD_REST
         self._loop.remove_reader(self._descriptor)
         self._pause = self._loop.call_later(self._rest, self._resume)
 

@@ -150,13 +150,15 @@ class OutputLog:
 
     def add(self, chunk: bytes) -> None:
         """Take the next bytes, in the order they came."""
+        if not chunk:
+            return
         self.bytes += len(chunk)
         self._newlines += chunk.count(b"\n")
         self._ends_in_newline = chunk.endswith(b"\n")
         self._recent += chunk
         if self.path is not None:
             self._save(chunk)
-        elif self.bytes > LIMIT_BYTES or self.lines > LIMIT_LINES:
+        elif self.bytes - self._ends_in_newline > LIMIT_BYTES or self.lines > LIMIT_LINES:
             self.keep()
         if len(self._recent) > 2 * _KEPT_BYTES:
             del self._recent[:-_KEPT_BYTES]

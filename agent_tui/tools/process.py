@@ -102,28 +102,36 @@ def left_behind(shell: int, mark: str) -> list[str]:
 async def end_tree(shell: int, mark: str) -> Ended:
     """End a running command: the shell, its group, and all its descendants.
 
-    Returns as soon as they are dead, at most about 1.5 seconds later.
+    Returns as soon as they are dead, at most about 1.5 seconds later; cancelling it kills them.
     """
-    table = processes()
-    victims = tree(shell, table)
+    victims = tree(shell, processes())
     outcome = Ended([victim.name for victim in victims])
     _signal(shell, victims, signal.SIGTERM)
-    await _gone(victims, GRACE_SECONDS)
-    left = _offspring(shell, victims)
+    try:
+        await _gone(victims, GRACE_SECONDS)
+        left = await _kill(shell, victims, outcome)
+    except asyncio.CancelledError:
+        _signal(shell, victims, signal.SIGKILL)
+        raise
+    outcome.survivors = [process.name for process in left]
+    outcome.ended = [name for name in outcome.ended if name not in outcome.survivors]
+    behind = left_behind(shell, mark)
+    outcome.detached = [name for name in behind if name not in outcome.survivors]
+    return outcome
+
+
+async def _kill(shell: int, victims: list[Process], outcome: Ended) -> list[Process]:
+    """Kill those who ignored SIGTERM or were started after the first look; returns who lives on."""
     deadline = time.monotonic() + DEATH_SECONDS
+    left = _offspring(shell, victims)
     while left and time.monotonic() < deadline:
-        # Some ignore SIGTERM, and some were started after the first look.
         late = [process for process in left if process not in victims]
         victims += late
         outcome.ended += [process.name for process in late]
         _signal(shell, left, signal.SIGKILL)
         await _gone(left, deadline - time.monotonic())
         left = _offspring(shell, victims)
-    outcome.survivors = [process.name for process in left]
-    outcome.ended = [name for name in outcome.ended if name not in outcome.survivors]
-    behind = left_behind(shell, mark)
-    outcome.detached = [name for name in behind if name not in outcome.survivors]
-    return outcome
+    return left
 
 
 def kill_tree_now(shell: int) -> None:

@@ -1,0 +1,1 @@
+"""Tests of the built-in tools, called as the loop calls them."""
