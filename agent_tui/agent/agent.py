@@ -210,7 +210,9 @@ class Agent:
                     "this agent belongs to another event loop; await run() there"
                 )
             self._runner = asyncio.Runner()
-            weakref.finalize(self, self._runner.close)
+            # The runner's own close would need the loop to run once more, which a finalizer
+            # that fires inside another running loop cannot do.
+            weakref.finalize(self, self._runner.get_loop().close)
         return self._runner.run(self.run(input))
 
     def abort(self, reason: str | None = None) -> None:

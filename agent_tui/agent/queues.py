@@ -7,6 +7,7 @@ poll. Reserved items never change their place, so giving a reservation up restor
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -31,6 +32,7 @@ class QueuedItem:
     """Keeps its place but is not delivered: somebody is editing it."""
 
 
+_log = logging.getLogger(__name__)
 QueueListener = Callable[[list[QueuedItem]], None]
 
 
@@ -42,6 +44,7 @@ class MessageQueues:
         self._reserved: set[str] = set()
         self._delivered: set[str] = set()
         self._listeners: list[QueueListener] = []
+        self._complained: set[int] = set()
 
     def items(self) -> list[QueuedItem]:
         """Everything that waits: steering first, then follow-ups, reserved ones included."""
@@ -169,4 +172,9 @@ class MessageQueues:
     def _changed(self) -> None:
         items = self.items()
         for listener in list(self._listeners):
-            listener(items)
+            try:
+                listener(items)
+            except Exception:  # a listener is foreign code and must not lose a message
+                if id(listener) not in self._complained:
+                    self._complained.add(id(listener))
+                    _log.exception("a queue listener failed")
