@@ -13,7 +13,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from agent_tui.agent.boundary import results_of_open_calls
-from agent_tui.agent.calling import settled
+from agent_tui.agent.calling import add_listener, settled
 from agent_tui.agent.hooks import (
     AbortedPolicy,
     AfterToolCallHook,
@@ -141,7 +141,7 @@ class Agent:
         self.final_answer_on_limit = final_answer_on_limit
         self.session_id = session_id
         self._queues = MessageQueues()
-        self._listeners: list[Listener] = []
+        self._listeners: list[tuple[Listener]] = []
         self._complained: set[int] = set()
         self._signal = AbortSignal()
         self._steering_signal = AbortSignal()
@@ -297,13 +297,7 @@ class Agent:
         Coroutine listeners are awaited one after another: they slow the run down on purpose. A
         listener that raises is logged and never affects the run.
         """
-        self._listeners.append(fn)
-
-        def unsubscribe() -> None:
-            if fn in self._listeners:
-                self._listeners.remove(fn)
-
-        return unsubscribe
+        return add_listener(self._listeners, fn)
 
     def events(self) -> EventView:
         """A buffered view that does not slow the run down; subscribes now, ends when closed."""
@@ -418,11 +412,11 @@ class Agent:
 
     async def _emit(self, event: AgentEvent) -> None:
         self._reduce(event)
-        for listener in list(self._listeners):
+        for (listener,) in list(self._listeners):
             try:
                 waiting = listener(event, self._signal)
                 if waiting is not None:
-                    await waiting
+                    await settled(waiting)
             except Exception:  # a listener is foreign code
                 if id(listener) not in self._complained:
                     self._complained.add(id(listener))

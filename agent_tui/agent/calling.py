@@ -28,6 +28,18 @@ def is_async(function: Callable[..., object]) -> bool:
     )
 
 
+def add_listener(listeners: list[tuple[T]], listener: T) -> Callable[[], None]:
+    """Append a listener; returns how to remove this one, harmless when called again."""
+    entry = (listener,)
+    listeners.append(entry)
+
+    def remove() -> None:
+        # By identity: the same function may have been added twice.
+        listeners[:] = [other for other in listeners if other is not entry]
+
+    return remove
+
+
 async def unless_aborted(value: MaybeAwaitable[T], signal: AbortSignal) -> tuple[bool, T | None]:
     """(True, the settled value), or (False, None) once the signal is set: then it is dropped."""
     if not inspect.isawaitable(value):

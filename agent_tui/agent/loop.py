@@ -178,6 +178,7 @@ class _Run:
                     raise _Finished("terminated" if batch.terminating else "completed")
             if not prepared:
                 await self._prepare_next_turn(turn, True)
+            self._end_if_aborted(more=True)
             self._turn_index += 1
             await self._emit(TurnStartEvent(self._turn_index))
 
@@ -392,7 +393,7 @@ class _Run:
         async with self._emitting:
             reported = self._sink(event)
             if reported is not None:
-                await reported
+                await settled(reported)
 
 
 def _hook_error(error: Exception) -> AgentError:

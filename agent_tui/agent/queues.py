@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from agent_tui.agent.calling import add_listener
 from agent_tui.core.messages import AgentMessage, now_ms
 
 QueueKind = Literal["steer", "follow_up"]
@@ -43,7 +44,7 @@ class MessageQueues:
         self._lanes: dict[QueueKind, list[QueuedItem]] = {"steer": [], "follow_up": []}
         self._reserved: set[str] = set()
         self._delivered: set[str] = set()
-        self._listeners: list[QueueListener] = []
+        self._listeners: list[tuple[QueueListener]] = []
         self._complained: set[int] = set()
 
     def items(self) -> list[QueuedItem]:
@@ -57,13 +58,7 @@ class MessageQueues:
 
     def on_change(self, listener: QueueListener) -> Callable[[], None]:
         """Call `listener` with all items after each change; returns how to unregister."""
-        self._listeners.append(listener)
-
-        def forget() -> None:
-            if listener in self._listeners:
-                self._listeners.remove(listener)
-
-        return forget
+        return add_listener(self._listeners, listener)
 
     def add(self, kind: QueueKind, message: AgentMessage) -> str:
         """Put `message` at the end of a lane."""
@@ -171,7 +166,7 @@ class MessageQueues:
 
     def _changed(self) -> None:
         items = self.items()
-        for listener in list(self._listeners):
+        for (listener,) in list(self._listeners):
             try:
                 listener(items)
             except Exception:  # a listener is foreign code and must not lose a message
