@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import weakref
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_tui.agent.boundary import results_of_open_calls
@@ -72,7 +72,7 @@ from agent_tui.core.registry import find_model
 from agent_tui.core.stream import StreamFn
 from agent_tui.core.tool import ExecutionMode, Tool, ToolHandler
 
-Listener = Callable[[AgentEvent, AbortSignal], Awaitable[None] | None]
+Listener = Callable[[AgentEvent, AbortSignal], object]
 
 SETTLE_LIMIT = 5.0
 """Seconds a cancelled caller waits for the run it aborted."""

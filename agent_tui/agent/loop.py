@@ -8,7 +8,7 @@ one total order, balanced on every path: each start has its end, each tool call 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -47,7 +47,7 @@ from agent_tui.core.tool import Tool
 TRUNCATED_BATCHES = 3
 """So many batches in a row cut by the output limit end the run."""
 
-EmitEvent = Callable[[AgentEvent], Awaitable[None] | None]
+EmitEvent = Callable[[AgentEvent], object]
 
 
 async def agent_loop(
