@@ -16,7 +16,15 @@ from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.messages import AssistantMessage, TextBlock, ThinkingBlock, ToolCall, now_ms
 from agent_tui.core.model import Model
-from agent_tui.core.stream import LlmContext, StreamEvent, StreamOptions
+from agent_tui.core.stream import (
+    LlmContext,
+    StreamEvent,
+    StreamOptions,
+    TextDelta,
+    ThinkingDelta,
+    ToolCallDelta,
+    ToolCallStart,
+)
 from agent_tui.core.usage import Usage
 from agent_tui.providers.demo.parts import BRISK, Fail, Part, Rest, Say, Think, Use
 from agent_tui.providers.demo.script import reply_to
@@ -35,12 +43,11 @@ async def stream(
     """
     pace = float(model.compat.get("pace", 1.0))
     builder = MessageBuilder(model)
-    usage = builder.message.usage = Usage(input=_tokens(_length_of(context)), cost_usd=0.0)
+    meter = _Meter(builder.message, _length_of(context))
     builder.start()
     for seconds in _play(builder, reply_to(context), _call_prefix(context)):
-        events = builder.take()
-        _count(usage, builder.message)
-        for event in events:
+        for event in builder.take():
+            meter.add(event)
             yield event
         if builder.message.stop_reason == "error":
             return
@@ -110,12 +117,36 @@ def _call_prefix(context: LlmContext) -> str:
     return f"demo-{len(context.messages)}-{last[:40]}"
 
 
-def _count(usage: Usage, message: AssistantMessage) -> None:
-    usage.reasoning = _tokens(
-        sum(len(b.thinking) for b in message.content if isinstance(b, ThinkingBlock))
-    )
-    usage.output = _tokens(_length_of_answer(message))
-    usage.total = usage.input + usage.output
+class _Meter:
+    """Keeps the message's usage true to what was really sent and said so far."""
+
+    def __init__(self, message: AssistantMessage, sent: int) -> None:
+        self._message = message
+        self._sent = sent
+        self._said = 0
+        self._thought = 0
+        self._update()
+
+    def add(self, event: StreamEvent) -> None:
+        """Count what one event adds."""
+        match event:
+            case TextDelta() | ToolCallDelta():
+                self._said += len(event.delta)
+            case ThinkingDelta():
+                self._thought += len(event.delta)
+            case ToolCallStart():
+                self._said += len(self._message.tool_calls[-1].name)
+        self._update()
+
+    def _update(self) -> None:
+        usage = Usage(
+            input=_tokens(self._sent),
+            output=_tokens(self._said + self._thought),
+            reasoning=_tokens(self._thought),
+            cost_usd=0.0,
+        )
+        usage.total = usage.input + usage.output
+        self._message.usage = usage
 
 
 def _tokens(characters: int) -> int:
@@ -133,15 +164,13 @@ def _length_of(context: LlmContext) -> int:
 
 
 def _length_of_answer(message: AssistantMessage) -> int:
-    return sum(
-        len(block.text)
-        if isinstance(block, TextBlock)
-        else len(block.thinking)
-        if isinstance(block, ThinkingBlock)
-        else _length_of_call(block)
-        for block in message.content
-    )
+    return sum(map(_length_of_block, message.content))
 
 
-def _length_of_call(call: ToolCall) -> int:
-    return len(call.name) + len(call.raw_arguments or json.dumps(call.arguments))
+def _length_of_block(block: TextBlock | ThinkingBlock | ToolCall) -> int:
+    match block:
+        case TextBlock():
+            return len(block.text)
+        case ThinkingBlock():
+            return len(block.thinking)
+    return len(block.name) + len(json.dumps(block.arguments, ensure_ascii=False))

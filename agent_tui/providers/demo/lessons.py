@@ -150,11 +150,8 @@ def hold(now: Situation) -> list[Part]:
     return [say("hold"), *_sheep(1), say("not stopped")]
 
 
-def go_on_after_stop(now: Situation) -> list[Part]:
-    """Takes up the interrupted answer where it ended, as far as the script can."""
-    count = sheep_in(now.last_answer)
-    if count is None:
-        return [say("cannot go on")]
+def count_on(count: int) -> list[Part]:
+    """Takes up an interrupted count behind the sheep that came last."""
     if count >= SHEEP:
         return [say("last sheep")]
     return [say("counting on", count=str(count)), *_sheep(count + 1), say("last sheep")]

@@ -48,7 +48,7 @@ _CONTINUATIONS: dict[str, Scene] = {
     "error": scenes.error_goes_on,
     "write": scenes.write_goes_on,
 }
-_DIRECTIONS = {"next": 1, "again": 0, "back": -1}
+_DIRECTIONS = {"next": 1, "on": 1, "again": 0, "back": -1}
 _ANSWERS_ONLY = ("yes", "no", "remove", "thanks", "greet")
 """Words that mean something after a question or between people, but choose no scene."""
 
@@ -65,7 +65,10 @@ def _parts(now: Situation) -> list[Part]:
             return [_after_an_end(now), *_answer(now)]
         return _go_on(now)
     if now.was_interrupted:
-        return [_after_a_stop(now), *_answer(now)] if now.said else lessons.go_on_after_stop(now)
+        counted = lessons.sheep_in(now.last_answer)
+        if counted and scene_named(now.latest) == "on":
+            return lessons.count_on(counted)
+        return [_after_a_stop(now), *_answer(now)]
     if now.was_waiting:
         return [say("waited", said=quote(now.latest)), *_answer(now)]
     return _answer(now)

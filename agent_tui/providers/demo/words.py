@@ -9,7 +9,8 @@ LESSON_SCENES = ("welcome", "steer", "followup", "stop", "hold", "approve", "con
 
 _COMMANDS: tuple[tuple[str, str], ...] = (
     # scene, and the whole text that asks for it: lower case, without punctuation
-    ("next", r"next|n|continue|go on|go|weiter|more|ok|okay|yes go on"),
+    ("next", r"next|n|more|ok|okay|next lesson"),
+    ("on", r"go on|continue|go ahead|keep going|carry on|count on|yes go on"),
     ("again", r"again|repeat|once more|redo|retry"),
     ("back", r"back|previous|before"),
     ("welcome", r"tour|start|begin|restart|demo|watch|stream"),
