@@ -61,5 +61,6 @@ def preview(tool_name: str, args: Mapping[str, Any], cwd: Path) -> str | None:
     previews = {"write": write.preview, "edit": edit.preview}
     try:
         return previews[tool_name](dict(args), cwd).text or None
-    except (KeyError, TypeError, Refused, OSError):
+    except (KeyError, TypeError, AttributeError, Refused, OSError):
+        # Arguments may be asked about before anything has checked them.
         return None

@@ -22,7 +22,7 @@ from agent_tui.core.tool import Tool, ToolContext, ToolResult
 from agent_tui.tools.environment import find_shell, for_commands
 from agent_tui.tools.intake import Intake
 from agent_tui.tools.output import LIMIT_BYTES, LIMIT_LINES, OutputLog
-from agent_tui.tools.paths import size_text
+from agent_tui.tools.paths import Refused, size_text
 from agent_tui.tools.process import (
     MARK,
     Ended,
@@ -75,12 +75,12 @@ def bash_tool(
     async def bash(call_id: str, args: dict[str, Any], ctx: ToolContext) -> ToolResult:
         if ctx.signal.aborted:
             return ToolResult("Aborted before the command was started.", is_error=True)
-        timeout = args.get("timeout") or None
-        run = _Run(OutputLog(output_dir), timeout, ctx)
+        timeout = args.get("timeout") or 0
+        run = _Run(OutputLog(output_dir), timeout if timeout > 0 else None, ctx)
         try:
             return await run.go([shell, "-c", without_surrogates(args["command"])], cwd, clean)
-        except (OSError, ValueError) as error:
-            return ToolResult(_cannot_start(error, cwd), is_error=True)
+        except Refused as refusal:
+            return ToolResult(str(refusal), is_error=True)
         finally:
             run.close()
 
@@ -113,6 +113,8 @@ class _Run:
                 stderr=writing,
                 start_new_session=True,
             )
+        except (OSError, ValueError) as error:
+            raise Refused(_cannot_start(error, cwd)) from None
         finally:
             os.close(writing)
         self.intake.start()

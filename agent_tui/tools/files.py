@@ -70,13 +70,14 @@ def replace(real: Path, name: str, data: bytes, signal: AbortSignal) -> None:
     folder takes no new file the old one is overwritten in place.
     """
     info = _replaceable(real, name)
-    real.parent.mkdir(parents=True, exist_ok=True)
     check(signal)
+    real.parent.mkdir(parents=True, exist_ok=True)
     try:
         _swap_in(real, data, info)
     except OSError as error:
         if info is None or error.errno not in _CANNOT_RENAME:
-            raise
+            # The system speaks of the temporary file.
+            raise Refused(f"{name}: {error.strerror or error}.") from None
         _overwrite(real, data)
 
 
