@@ -350,6 +350,15 @@ def turns(*streams: StreamFn) -> StreamFn:
     return play
 
 
+async def until(claim: Callable[[], object], turns_of_the_loop: int = 10_000) -> None:
+    """Let others go on until something is so."""
+    for _ in range(turns_of_the_loop):
+        if claim():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it did not come to that")
+
+
 async def breathe(times: int = 20) -> None:
     """Let every task that can go on do so."""
     for _ in range(times):

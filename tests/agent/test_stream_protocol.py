@@ -40,7 +40,7 @@ from agent_tui.core.stream import (
     ToolCallStart,
 )
 from agent_tui.testing import call, calls, end, fail, hang, text
-from tests.agent.stage import Make, said, stream_of, turns
+from tests.agent.stage import Make, said, stream_of, turns, until
 from tests.agent.toolbox import echo, recording
 
 
@@ -614,8 +614,7 @@ async def test_an_abort_does_not_wait_for_a_hanging_model(stage: Make) -> None:
     it = stage(hang())
     run = asyncio.create_task(it.prompt())
     await asyncio.sleep(0)
-    while not it.requests:
-        await asyncio.sleep(0)
+    await until(lambda: it.requests)
 
     it.agent.abort()
     await run
