@@ -111,9 +111,14 @@ class FileIndex:
         """The best paths for `query`, folders with a slash at the end, at most `SHOWN`."""
         if self._clock() - self._listed_at > _FRESH_SECONDS and self._listing is None:
             self._listing = asyncio.create_task(self._list())
-        if not self._paths and self._listing is not None:
-            await asyncio.shield(self._listing)
+        if not self._paths:
+            await self.settle()
         return await asyncio.to_thread(self._existing, query, self._paths)
+
+    async def settle(self) -> None:
+        """Wait until no listing is under way."""
+        if self._listing is not None:
+            await asyncio.shield(self._listing)
 
     def _existing(self, query: str, paths: Sequence[str]) -> list[str]:
         """Git also lists what has been deleted since; that is left out."""

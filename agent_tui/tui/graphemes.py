@@ -5,11 +5,13 @@ A cursor may stand only at these places: between an emoji and what belongs to it
 
 from __future__ import annotations
 
+import unicodedata
 from bisect import bisect_left, bisect_right
 from functools import lru_cache
 
-from rich.cells import split_graphemes
+from rich.cells import get_character_cell_size, split_graphemes
 
+_JOINER = "\u200d"
 _FLAG_LETTERS = range(0x1F1E6, 0x1F200)
 
 
@@ -27,10 +29,23 @@ def boundaries(line: str) -> tuple[int, ...]:
         is_flag_letter = ord(line[start]) in _FLAG_LETTERS
         flag_letters = flag_letters + 1 if is_flag_letter else 0
         if is_flag_letter and flag_letters % 2 == 0:
-            found[-1] = end
-        else:
-            found.append(end)
+            found.pop()
+        found += [at for at in range(start + 1, end) if _parts_at(line, at)]
+        found.append(end)
     return tuple(found)
+
+
+def _parts_at(line: str, at: int) -> bool:
+    """Whether what Rich takes for one character is two: a joiner joins pictures only."""
+    return line[at - 1] == _JOINER and not _is_picture(line[at]) and _is_visible(line[at])
+
+
+def _is_picture(character: str) -> bool:
+    return ord(character) >= 0x1F000 or unicodedata.category(character) == "So"
+
+
+def _is_visible(character: str) -> bool:
+    return get_character_cell_size(character) > 0
 
 
 def before(stops: tuple[int, ...], column: int) -> int:

@@ -106,7 +106,8 @@ class Prompt(TextEditor):
         self._menu_place = (-1, -1)
         self._menu_closed_at = -1
         super().__init__(id=id, placeholder=placeholder)
-        self._sent_history = history if history is not None else History()
+        self.recall = history if history is not None else History()
+        """The sent messages of this project."""
         self._walk: Walk | None = None
         self._search: Search | None = None
         self._stash: list[Draft] = []
@@ -134,7 +135,9 @@ class Prompt(TextEditor):
 
     def set_text(self, text: str) -> None:
         """Replace everything by `text`, cleaned, the cursor at its end; undo forgets."""
-        self._forget_way()
+        if self._search is not None:
+            self._accept_hit(self._search)
+        self._set_menu(())
         self.show(Draft.of(clean(text)))
 
     def put_back(self, text: str) -> None:
@@ -148,8 +151,11 @@ class Prompt(TextEditor):
 
     def clear_text(self) -> None:
         """Empty the editor; undo forgets. A draft left behind in the history comes back."""
+        if self._search is not None:
+            self._accept_hit(self._search)
+        self._set_menu(())
         waiting = self._walk.draft if self._walk is not None else None
-        self._forget_way()
+        self._walk = None
         self.show(waiting or Draft())
 
     def stash(self) -> bool:
@@ -268,7 +274,7 @@ class Prompt(TextEditor):
             if lane == "enter":
                 self.post_message(self.Submitted(self, "", lane))
             return
-        self._sent_history.add(text)
+        self.recall.add(text)
         self._last_sent = (text, draft)
         self.clear_text()
         self.post_message(self.Submitted(self, text, lane))
@@ -296,16 +302,17 @@ class Prompt(TextEditor):
     def action_older(self) -> None:
         """The previous sent message; the draft is kept."""
         if self._walk is None:
-            self._walk = Walk(self._sent_history.entries)
+            self._walk = Walk(self.recall.entries)
         if (draft := self._walk.move(-1, self.draft)) is not None:
             self.show(draft)
-            if draft.cursor is None:
-                self.move_cursor((0, len(self.document[0])))
+            self.move_cursor((0, len(self.document[0])))
 
     def action_newer(self) -> None:
         """The next sent message, and after the newest the draft."""
         if self._walk is not None and (draft := self._walk.move(1, self.draft)) is not None:
             self.show(draft)
+            if self._walk.draft is not None:
+                self.move_cursor(self.document.end)
 
     def action_search(self) -> None:
         """Begin to search the sent messages; what is typed next is what is looked for."""
@@ -336,7 +343,7 @@ class Prompt(TextEditor):
         return True
 
     def _search_for(self, search: Search, query: str) -> None:
-        search.narrow(query, self._sent_history.search(query))
+        search.narrow(query, self.recall.search(query))
 
     def _show_hit(self, search: Search) -> None:
         hit = search.hit
@@ -349,21 +356,13 @@ class Prompt(TextEditor):
             self._end_search(search.draft)
             return
         self._end_search(Draft.of(hit))
-        self._walk = Walk(self._sent_history.entries)
+        self._walk = Walk(self.recall.entries)
         self._walk.jump(hit, search.draft)
 
     def _end_search(self, draft: Draft) -> None:
         self._search = None
         self.show(draft)
         self.post_message(self.SearchChanged(self, None, found=False))
-
-    def _forget_way(self) -> None:
-        """Nothing is open and no history is walked through any more."""
-        self._walk = None
-        self._set_menu(())
-        if self._search is not None:
-            self._search = None
-            self.post_message(self.SearchChanged(self, None, found=False))
 
     # The menu
 
@@ -380,8 +379,12 @@ class Prompt(TextEditor):
         if self.completions is None or self._search is not None:
             return
         if is_command or _FILE_WORD.search(last_line):
-            asked = self._ask(self.completions, self.text, self.cursor_offset)
-            self.run_worker(asked, group="completions", exclusive=True, exit_on_error=False)
+            hook, text, cursor = self.completions, self.text, self.cursor_offset
+
+            async def ask() -> None:  # begun by the worker, or never when the next key cancels it
+                await self._ask(hook, text, cursor)
+
+            self.run_worker(ask, group="completions", exclusive=True, exit_on_error=False)
         else:
             self._menu_closed_at = -1
             self._set_menu(())

@@ -12,6 +12,7 @@ from typing import ClassVar
 from rich.text import Text
 from textual import events
 from textual.actions import SkipAction
+from textual.geometry import Offset
 from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import EditResult, Location, Selection
@@ -173,6 +174,16 @@ class TextEditor(TextArea, inherit_bindings=False):
             return start, end
         first, last = sorted((start, end))
         return self._snapped(first, forward=False), self._snapped(last, forward=True)
+
+    def scroll_cursor_visible(self, center: bool = False, animate: bool = False) -> Offset:
+        """Bring the cursor into view.
+
+        In the middle of an undo Textual 8.2.8 asks for this before it has moved the cursor back
+        into the shorter text; that call is left out, another follows.
+        """
+        if self.cursor_location[0] >= self.wrapped_document.document.line_count:
+            return Offset(0, 0)
+        return super().scroll_cursor_visible(center, animate)
 
     def find_matching_bracket(self, bracket: str, search_from: Location) -> None:
         """Nothing: looking for it would cost a walk through the whole text at every move."""

@@ -17,6 +17,8 @@ from agent_tui.tui import graphemes
         pytest.param("e\u0301x", (0, 2, 3), id="an accent belongs to its letter"),
         pytest.param("a👨‍👩‍👧b", (0, 1, 6, 7), id="a joined family is one"),
         pytest.param("👍🏽!", (0, 2, 3), id="a skin tone belongs to the hand"),
+        pytest.param("👨\u200db", (0, 2, 3), id="a joiner does not join a letter"),
+        pytest.param("❤️‍🔥", (0, 4), id="a heart on fire is one"),
         pytest.param("🇩🇪🇫🇷", (0, 2, 4), id="flags are pairs"),
         pytest.param("x〽️y", (0, 1, 3, 4), id="a variation selector is part"),
         pytest.param("1️⃣", (0, 3), id="a keycap is one"),
