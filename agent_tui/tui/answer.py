@@ -19,8 +19,6 @@ NOTES: Mapping[str, str] = {
     "length": "cut off: the model's output limit was reached",
     "error": "unfinished: the request failed here",
 }
-CHARACTERS_PER_TOKEN = 4
-
 B = TypeVar("B", bound=Block)
 
 
@@ -40,12 +38,15 @@ class View(Protocol):
 class Answer:
     """The blocks of one assistant message."""
 
-    def __init__(self, view: View, adopt: Callable[[ToolBlock], None]) -> None:
+    def __init__(
+        self, view: View, adopt: Callable[[ToolBlock], None], *, unfold_thoughts: bool = False
+    ) -> None:
         """`adopt` receives each tool panel once the id of its call is known."""
         self.characters = 0
         """Characters received so far, thinking and arguments included."""
         self._view = view
         self._adopt = adopt
+        self._unfold_thoughts = unfold_thoughts
         self._blocks: dict[int, Block] = {}
 
     @property
@@ -120,7 +121,9 @@ class Answer:
     def _thought(self, index: int) -> ThoughtBlock:
         block = self._blocks.get(index)
         if not isinstance(block, ThoughtBlock):
-            block = self._show(index, ThoughtBlock())
+            block = ThoughtBlock()
+            block.expanded = self._unfold_thoughts
+            self._show(index, block)
         return block
 
     def _call(self, index: int, call: ToolCall) -> None:

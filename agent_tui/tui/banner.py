@@ -57,9 +57,11 @@ def stop_banner(
 ) -> tuple[str, str]:
     """Two lines: what the stop did, and what can be done now; the second is empty without pending.
 
+    `step` 0: there was no output, and the message went back to the composer.
     `changed_files` counts the files that tools changed since the turn began.
     """
-    facts = [f"Stopped at step {step}" if step else "Stopped"]
+    back = "Stopped before any output: your message is back in the composer"
+    facts = [f"Stopped at step {step}" if step else back]
     for tool in killed:
         kept = f" ({plural(tool.lines, 'line')} kept)" if tool.lines else ""
         facts.append(f"{one_line(tool.name, 40)} killed after {clock(tool.seconds)}{kept}")
@@ -74,9 +76,9 @@ def stop_banner(
     return " · ".join(facts), f"{keys} · typing starts a new message"
 
 
-def stopping_notice(seconds: float) -> str:
+def stopping_notice(seconds: float, *, killing: bool = False) -> str:
     """What the status says between the stop key and the end of the turn."""
-    return f"stopping… {clock(seconds)} (ctrl+c: kill)"
+    return f"killing… {clock(seconds)}" if killing else f"stopping… {clock(seconds)} (ctrl+c: kill)"
 
 
 def limit_sentence(reason: str, steps: int, pending: int) -> str:

@@ -27,6 +27,11 @@ class Command:
     in_palette: bool = True
 
     @property
+    def needs_argument(self) -> bool:
+        """Whether the command means nothing without what follows."""
+        return self.argument.isupper()
+
+    @property
     def usage(self) -> str:
         """`/no [comment]`."""
         return f"/{self.name} {self.argument}".rstrip()

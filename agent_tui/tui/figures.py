@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len, set_cell_size
+
 
 def count(number: int) -> str:
     """A token count, short: `340`, `2.1k`, `18.4k`, `412k`, `1.2M`."""
@@ -45,6 +47,13 @@ def clock(seconds: float) -> str:
 def plural(number: int, noun: str) -> str:
     """`1 step`, `2 steps`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def clip(text: str, cells: int) -> str:
+    """`text` if it fits in so many cells of the terminal, else its beginning and `…`."""
+    if cell_len(text) <= cells:
+        return text
+    return set_cell_size(text, max(0, cells - 1)).rstrip() + "…" if cells > 0 else ""
 
 
 def one_line(text: str, limit: int = 80) -> str:

@@ -22,12 +22,18 @@ class Situation:
     can_continue: bool = False
     """Enter on the empty composer goes on with an interrupted turn."""
     stashed: bool = False
+    unseen: bool = False
+    """Something has arrived below the part of the transcript that is in view."""
     place: Place = "composer"
 
 
 def hint_line(now: Situation, width: int) -> list[Span]:
     """The hints that fit in `width` columns, the most useful ones kept longest."""
-    return fit([Field(text, keep) for text, keep in _hints(now)], max(1, width - 2))
+    fields = [Field(text, keep) for text, keep in _hints(now)]
+    if now.unseen:
+        key = "end" if not now.has_draft else "pgdn"
+        fields.insert(0, Field(f"↓ new output below ({key})", 95, "activity"))
+    return fit(fields, max(1, width - 2))
 
 
 def _hints(now: Situation) -> list[tuple[str, int]]:

@@ -6,12 +6,14 @@ queue; nothing here remembers an item that the queue no longer holds, except to 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from rich.cells import cell_len
+
 from agent_tui.core.messages import AgentMessage, ImageBlock, TextBlock, UserMessage, text_of
-from agent_tui.tui.figures import clock, one_line
+from agent_tui.tui.figures import clip, clock, one_line
 
 Lane = Literal["steer", "follow_up"]
 Mode = Literal["one-at-a-time", "all"]
@@ -106,18 +108,22 @@ def delivery_sentences(
     *,
     steering_mode: Mode = "one-at-a-time",
     follow_up_mode: Mode = "one-at-a-time",
+    editing: str | None = None,
     held_at_step: int | None = None,
+    commands: Collection[str] = (),
 ) -> list[str]:
     """One sentence for each item, in the order given: when it will reach the model.
 
-    `held_at_step` is the step at which the editing of a held item began: a later step means that
-    its boundary has passed meanwhile.
+    `editing` is the item that a person edits, and `held_at_step` the step at which that began: a
+    later step means that its boundary has passed meanwhile. `commands` are the items that run as
+    commands; what stands behind one waits for it.
     """
     places: dict[Lane, int] = {"steer": 0, "follow_up": 0}
     modes: dict[Lane, Mode] = {"steer": steering_mode, "follow_up": follow_up_mode}
+    command = ""
     sentences: list[str] = []
     for item in items:
-        if item.held:
+        if item.id == editing:
             sentences.append(_held(item, moment, held_at_step))
             continue
         place = places[item.kind]
@@ -127,8 +133,16 @@ def delivery_sentences(
             sentences.append(_on_hold(moment, first=first))
         elif item.kind == "steer":
             sentences.append(_steer(moment, place if modes["steer"] == "one-at-a-time" else 0))
+        elif item.id in commands:
+            sentences.append(
+                "runs when this turn ends" if not place else "runs after the one above"
+            )
+        elif command:
+            sentences.append(f"after {command}")
         else:
             sentences.append(_follow_up(place if modes["follow_up"] == "one-at-a-time" else 0))
+        if item.id in commands and item.kind == "follow_up":
+            command = one_line(text_of_item(item), 30)
     return sentences
 
 
@@ -178,10 +192,12 @@ def _follow_up(place: int) -> str:
 def preview(text: str, width: int, limit: int = PREVIEW_LINES) -> list[str]:
     """The first lines of `text` for the strip, at most `limit`; the last ends in `…` if cut."""
     lines = [line.rstrip() for line in text.strip().splitlines() if line.strip()]
-    shown = [line if len(line) <= width else line[: max(1, width - 1)] + "…" for line in lines]
-    if len(shown) > limit:
-        shown = shown[:limit]
-        shown[-1] = shown[-1][: max(1, width - 1)].removesuffix("…") + "…"
+    shown = [clip(line, width) for line in lines[:limit]]
+    if len(lines) > limit:
+        last = shown[-1].removesuffix("…")
+        shown[-1] = (last if cell_len(last) < width else clip(last, width - 1)).removesuffix(
+            "…"
+        ) + "…"
     return shown
 
 
@@ -288,6 +304,11 @@ class PendingList:
                 self.selected = change.id
                 return True
         return False
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether something was removed or moved that can be taken back."""
+        return bool(self._undo)
 
     def take_all(self) -> list[AgentMessage]:
         """Remove everything, in delivery order; `undo` brings the items back one by one."""

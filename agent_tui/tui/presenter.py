@@ -6,7 +6,7 @@ Everything on the screen derives from here, so that the same events always give 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from agent_tui.core.events import (
@@ -37,7 +37,7 @@ from agent_tui.session.events import (
     AutoRetryStartEvent,
     QueueUpdateEvent,
 )
-from agent_tui.tui.answer import CHARACTERS_PER_TOKEN, Answer, View
+from agent_tui.tui.answer import Answer, View
 from agent_tui.tui.banner import (
     error_sentence,
     limit_sentence,
@@ -45,13 +45,14 @@ from agent_tui.tui.banner import (
     stop_banner,
     stopping_notice,
 )
-from agent_tui.tui.blocks import Block, NoticeBlock, SummaryBlock, UserBlock
+from agent_tui.tui.blocks import Block, NoticeBlock, NoticeKind, SummaryBlock, UserBlock
 from agent_tui.tui.calls import Calls
 from agent_tui.tui.figures import clock
 from agent_tui.tui.pending import Lane, Moment, Phase
-from agent_tui.tui.status import Counters, State, Status, summary_line
+from agent_tui.tui.status import State, Status, summary_line
+from agent_tui.tui.tally import Tally
 
-MINIMUM_RATE_SECONDS = 0.3
+CAN_CONTINUE = ("error", "tool_error", "max_iterations", "stopped")
 
 
 class Ledger(Protocol):
@@ -68,19 +69,6 @@ class Ledger(Protocol):
     @property
     def context_tokens(self) -> int | None:
         """How full the model's window is; None is unknown."""
-
-
-@dataclass(slots=True)
-class _Turn:
-    """What is remembered of the turn under way."""
-
-    began: float
-    ended: float | None = None
-    steps: int = 0
-    unreported: int = 0
-    prompts: list[UserMessage] = field(default_factory=list)
-    """Messages of the person that belong to the first step."""
-    has_output: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,21 +92,27 @@ class Presenter:
         """Open approval questions, oldest first."""
         self.is_on_hold = False
         """The queue is paused."""
+        self.shows_thinking = False
+        """New thoughts are shown in full instead of folded."""
         self._view = view
         self._calls = Calls(view, now)
         self._ledger = ledger
         self._now = now
-        self._turn = _Turn(now())
-        self._session_steps = 0
-        self._session_unreported = 0
+        self._tally = Tally(now)
+        self._prompts: list[UserMessage] = []
+        self._has_output = False
         self._is_running = False
         self._continues = False
         self._stopping_since: float | None = None
+        self._stops_to_send = False
+        self._is_killing = False
+        self.was_stopped = False
+        """The last run was aborted, and not to make room for a message."""
+        self.can_continue = False
+        """The last turn broke off in a way that can be gone on from."""
         self._phase: Phase = "idle"
         self._arriving = ""
         self._answer: Answer | None = None
-        self._first_delta_at: float | None = None
-        self._rate: float | None = None
         self._lanes: dict[str, Lane] = {}
         self._pending = 0
         self._users: dict[str, UserBlock] = {}
@@ -132,23 +126,17 @@ class Presenter:
     @property
     def status(self) -> Status:
         """The counters as they are now."""
-        turn, now = self._turn, self._now()
-        seconds = (turn.ended if turn.ended is not None else now) - turn.began
-        rate, estimated = self._tokens_per_second(now)
-        answer = self._answer
+        tally, answer = self._tally, self._answer
+        characters = answer.characters if answer else None
+        rate, estimated = tally.rate(characters)
         return Status(
             state=self._state(),
             activity=self._activity(),
-            notice=self._notice(now),
-            turn=Counters(
-                self._ledger.turn_totals,
-                turn.steps,
-                turn.unreported,
-                answer.characters // CHARACTERS_PER_TOKEN if answer else 0,
-            ),
-            session=Counters(self._ledger.totals, self._session_steps, self._session_unreported),
+            notice=self._notice(self._now()),
+            turn=tally.turn(self._ledger.turn_totals, characters or 0),
+            session=tally.session(self._ledger.totals),
             max_steps=self.max_steps,
-            seconds=seconds if turn.steps else 0.0,
+            seconds=tally.seconds,
             tokens_per_second=rate,
             rate_is_estimate=estimated,
             context_tokens=self._ledger.context_tokens,
@@ -161,7 +149,7 @@ class Presenter:
         now = self._now()
         return Moment(
             phase=self._phase_now(),
-            step=self._turn.steps,
+            step=self._tally.steps,
             max_steps=self.max_steps,
             tools=tuple((label, seconds) for _, label, seconds in self._calls.running),
             asking=self.questions[0].summary if self.questions else "",
@@ -172,10 +160,14 @@ class Presenter:
     @property
     def unanswered_prompt(self) -> UserMessage | None:
         """The prompt of a turn that was stopped before any output, if it was the only message."""
-        turn = self._turn
-        if turn.has_output or turn.steps > 1 or len(turn.prompts) != 1:
+        if not self.was_stopped or self._has_output or len(self._prompts) != 1:
             return None
-        return turn.prompts[0]
+        return self._prompts[0]
+
+    @property
+    def is_stopping(self) -> bool:
+        """Between a stop and the end of the turn."""
+        return self._is_running and self._stopping_since is not None
 
     def call_of(self, block: Block) -> str | None:
         """The id of the running call that this panel shows."""
@@ -183,11 +175,19 @@ class Presenter:
 
     # -- what the app tells ------------------------------------------------------------------
 
-    def stopping(self) -> None:
-        """A stop key was pressed: the status says so at once."""
+    def stopping(self, *, to_send: bool = False) -> None:
+        """The turn is being stopped: the status says so at once.
+
+        `to_send`: it makes room for a message, and what is queued follows without being asked.
+        """
+        self._stops_to_send = to_send
         if self._stopping_since is None:
             self._stopping_since = self._now()
             self._calls.is_stopping = True
+
+    def killing_all(self) -> None:
+        """The stop was pressed again."""
+        self._is_killing = True
 
     def killing(self, call_id: str) -> None:
         """The person ends this one tool."""
@@ -202,9 +202,9 @@ class Presenter:
         if (block := self._users.pop(message_id, None)) is not None:
             self._view.remove(block)
 
-    def notice(self, block: NoticeBlock) -> None:
+    def say(self, text: str, kind: NoticeKind = "info") -> None:
         """Say something in the transcript."""
-        self._view.append(block)
+        self._view.append(NoticeBlock(text, kind))
 
     def show_history(self, messages: Sequence[AgentMessage]) -> None:
         """Show messages of an earlier time, tool results inside their panels."""
@@ -212,8 +212,8 @@ class Presenter:
             if isinstance(message, UserMessage):
                 self._show_user(message, None)
             elif isinstance(message, AssistantMessage):
-                Answer(self._view, self._calls.adopt).finish(message)
-                self._session_steps += 1
+                self._new_answer().finish(message)
+                self._tally.show_earlier()
             elif isinstance(message, ToolResultMessage):
                 self._calls.show_result(message)
             else:
@@ -238,7 +238,7 @@ class Presenter:
                 self._end_message(event.message)
             case ToolExecutionStartEvent():
                 self._calls.begin(event)
-                self._turn.has_output = True
+                self._has_output = True
                 self._phase = "tools"
             case ToolExecutionUpdateEvent():
                 self._calls.update(event)
@@ -266,41 +266,49 @@ class Presenter:
     def _begin_run(self) -> None:
         self._end_retry()
         self._clear_banner_keys()
+        self._stopping_since = None
+        self._calls.is_stopping = False
+        self._is_killing = False
+        self.can_continue = False
         if not self._continues:
-            self._turn = _Turn(self._now())
+            self._tally.begin_turn()
             self._calls.begin_turn()
-        self._turn.ended = None
+            self._prompts.clear()
+            self._has_output = False
+        self._tally.begin_run()
         self._continues = False
         self._is_running = True
         self._phase = "waiting"
 
     def _begin_step(self) -> None:
-        self._turn.steps += 1
-        self._session_steps += 1
+        self._tally.begin_step()
         self._phase = "waiting"
         self._calls.begin_step()
 
     def _end_run(self, event: AgentEndEvent) -> None:
-        turn = self._turn
-        turn.ended = self._now()
+        self._tally.end_run()
         self._continues = event.will_retry
         self._phase = "waiting" if event.will_retry else "idle"
         self._answer = None
         if event.will_retry:
             return
-        if turn.has_output or event.reason != "aborted":
+        self.can_continue = event.reason in CAN_CONTINUE
+        self.was_stopped = event.reason == "aborted" and not self._stops_to_send
+        if self._has_output or event.reason != "aborted":
             self._view.append(SummaryBlock(self._summary()))
         if event.reason == "aborted":
             self._show_stop()
         elif event.reason in ("error", "tool_error"):
             if event.error is not None:
                 self._view.append(NoticeBlock(error_sentence(event.error), "error"))
-        elif said := limit_sentence(event.reason, turn.steps, self._pending):
+        elif said := limit_sentence(event.reason, self._tally.steps, self._pending):
             self._view.append(NoticeBlock(said, "warning"))
 
     def _show_stop(self) -> None:
         calls = self._calls
-        said, keys = stop_banner(self._turn.steps, calls.killed, len(calls.changed), self._pending)
+        pending = 0 if self._stops_to_send else self._pending
+        step = 0 if self.unanswered_prompt is not None else self._tally.steps
+        said, keys = stop_banner(step, calls.killed, len(calls.changed), pending)
         self._view.append(NoticeBlock(said, "stopped"))
         if keys:
             self._banner_keys = NoticeBlock(keys)
@@ -315,10 +323,7 @@ class Presenter:
         self._end_retry()
 
     def _summary(self) -> str:
-        turn = self._turn
-        seconds = (turn.ended or self._now()) - turn.began
-        counters = Counters(self._ledger.turn_totals, turn.steps, turn.unreported)
-        return summary_line(counters, seconds)
+        return summary_line(self._tally.turn(self._ledger.turn_totals), self._tally.seconds)
 
     def _clear_banner_keys(self) -> None:
         if self._banner_keys is not None:
@@ -329,42 +334,32 @@ class Presenter:
 
     def _begin_message(self, message: AgentMessage) -> None:
         if isinstance(message, AssistantMessage):
-            self._answer = Answer(self._view, self._calls.adopt)
-            self._first_delta_at = None
+            self._answer = self._new_answer()
+            self._tally.begin_answer()
             self._phase = "waiting"
         elif isinstance(message, UserMessage):
-            if self._turn.steps <= 1:
-                self._turn.prompts.append(message)
+            self._prompts.append(message)
             self._show_user(message, self._mark_of(message.id))
+
+    def _new_answer(self) -> Answer:
+        return Answer(self._view, self._calls.adopt, unfold_thoughts=self.shows_thinking)
 
     def _take_delta(self, event: MessageUpdateEvent) -> None:
         if self._answer is None:
             return
-        if self._first_delta_at is None:
-            self._first_delta_at = self._now()
+        self._tally.arrived()
         self._arriving = self._answer.take(event.assistant_message_event, event.message)
         self._phase = "answering"
         if not self._answer.is_empty:
-            self._turn.has_output = True
+            self._has_output = True
 
     def _end_message(self, message: AgentMessage) -> None:
         if isinstance(message, AssistantMessage):
-            answer = self._answer or Answer(self._view, self._calls.adopt)
+            answer = self._answer or self._new_answer()
             answer.finish(message)
-            self._turn.has_output |= not answer.is_empty
-            self._count(message)
+            self._has_output |= not answer.is_empty
+            self._tally.end_answer(message)
             self._answer = None
-
-    def _count(self, message: AssistantMessage) -> None:
-        usage, began = message.usage, self._first_delta_at
-        if not usage.total and not usage.output and not usage.incomplete and not message.error:
-            self._turn.unreported += 1
-            self._session_unreported += 1
-        seconds = self._now() - began if began is not None else 0.0
-        if usage.output and seconds >= MINIMUM_RATE_SECONDS:
-            self._rate = usage.output / seconds
-        else:
-            self._rate = None
 
     def _show_user(self, message: UserMessage, mark: str | None) -> None:
         if message.id not in self._users:
@@ -373,7 +368,7 @@ class Presenter:
             self._view.append(block)
 
     def _mark_of(self, message_id: str) -> str | None:
-        lane, step = self._lanes.pop(message_id, None), self._turn.steps
+        lane, step = self._lanes.pop(message_id, None), self._tally.steps
         if lane is None:
             return None
         if lane == "follow_up":
@@ -441,7 +436,7 @@ class Presenter:
 
     def _notice(self, now: float) -> str:
         if self._stopping_since is not None and self._is_running:
-            return stopping_notice(now - self._stopping_since)
+            return stopping_notice(now - self._stopping_since, killing=self._is_killing)
         if self._retry is not None:
             left = max(0.0, self._retry_at - now)
             return f"try {self._retry.attempt}/{self._retry.max_attempts} in {clock(left + 0.5)}"
@@ -460,11 +455,3 @@ class Presenter:
                 return names[0] if len(names) == 1 else f"{len(names)} tools"
             case _:
                 return ""
-
-    def _tokens_per_second(self, now: float) -> tuple[float | None, bool]:
-        if self._answer is not None and self._first_delta_at is not None:
-            seconds = now - self._first_delta_at
-            if seconds < MINIMUM_RATE_SECONDS:
-                return self._rate, False
-            return self._answer.characters / CHARACTERS_PER_TOKEN / seconds, True
-        return self._rate, False

@@ -10,8 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from rich.cells import cell_len
+
 from agent_tui.core.usage import Usage
-from agent_tui.tui.figures import clock, count, money, plural
+from agent_tui.tui.figures import clip, clock, count, money, plural
 
 State = Literal["idle", "running", "stopping", "retrying"]
 Span = tuple[str, str]
@@ -115,7 +117,7 @@ def fit(fields: list[Field], width: int, label: str = "") -> list[Span]:
         if place:
             spans.append((" · ", "quiet"))
         spans.append((item.text, item.role))
-    return _cut(spans, width)
+    return cut(spans, width)
 
 
 def status_lines(status: Status, width: int) -> tuple[list[Span], list[Span]]:
@@ -188,18 +190,20 @@ def _context_field(status: Status) -> Field:
     return Field(f"context {bar} {figures}", 60, role, Field(f"context {figures}", 95, role))
 
 
-def _length(fields: list[Field], label: str) -> int:
-    return len(label) + sum(len(item.text) for item in fields) + 3 * (len(fields) - 1)
-
-
-def _cut(spans: list[Span], width: int) -> list[Span]:
+def cut(spans: list[Span], width: int) -> list[Span]:
+    """The spans up to `width` cells, the last one ending in `…` if something is left out."""
     kept: list[Span] = []
     room = width
     for text, role in spans:
-        if len(text) > room:
+        cells = cell_len(text)
+        if cells > room:
             if room > 0:
-                kept.append((text[: room - 1] + "…", role))
+                kept.append((clip(text, room), role))
             break
         kept.append((text, role))
-        room -= len(text)
+        room -= cells
     return kept
+
+
+def _length(fields: list[Field], label: str) -> int:
+    return len(label) + sum(cell_len(item.text) for item in fields) + 3 * (len(fields) - 1)

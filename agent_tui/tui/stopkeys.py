@@ -48,6 +48,10 @@ class StopKeys:
             return "ignore"
         return self._stop()
 
+    def run_began(self) -> None:
+        """A run began, for instance the one that a stop made room for."""
+        self.stopping_since = None
+
     def settled(self) -> None:
         """The turn is over; begins the guard time if it was stopped."""
         if self.stopping_since is not None:

@@ -1,0 +1,474 @@
+"""The chat: composes the screen, binds the keys, routes what happens. The rules are elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, cast
+
+from textual import events
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widgets import TextArea
+
+from agent_tui.config import Settings
+from agent_tui.core.abort import AbortSignal
+from agent_tui.core.errors import AgentError
+from agent_tui.core.events import AgentStartEvent, MessageStartEvent, MessageUpdateEvent
+from agent_tui.core.messages import UserMessage
+from agent_tui.core.model import Model
+from agent_tui.session.events import (
+    AgentSettledEvent,
+    Answer,
+    AnyEvent,
+    ApprovalRequestEvent,
+    QueueUpdateEvent,
+)
+from agent_tui.session.session import Session
+from agent_tui.tui import warm
+from agent_tui.tui.approval import ApprovalCard, Guard
+from agent_tui.tui.chrome import Chrome
+from agent_tui.tui.clipboard import Clipboard
+from agent_tui.tui.commands import COMMANDS, Parsed, find, parse
+from agent_tui.tui.complete import CommandHint, Completer
+from agent_tui.tui.delivery import Delivery, Lane
+from agent_tui.tui.driver import driver_class
+from agent_tui.tui.history import History, history_path
+from agent_tui.tui.menu import CompletionMenu
+from agent_tui.tui.modes import Modes
+from agent_tui.tui.pacer import Pacer
+from agent_tui.tui.pending import PendingList, text_of_item
+from agent_tui.tui.presenter import Presenter
+from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
+from agent_tui.tui.prompt import Prompt
+from agent_tui.tui.stopkeys import StopKeys
+from agent_tui.tui.strip import ItemEditor, PendingStrip
+from agent_tui.tui.terminal import on_signals, title_sequence
+from agent_tui.tui.transcript import Transcript
+from agent_tui.tui.verbs import Verbs
+
+TICK_SECONDS = 0.5
+LEAVE_SECONDS = 2.5
+"""How long leaving waits for a turn to end."""
+
+
+class _View:
+    """Where the presenter puts its blocks."""
+
+    def __init__(self, transcript: Transcript, pacer: Pacer) -> None:
+        self.append = transcript.append
+        self.remove = transcript.remove
+        self.mark = pacer.mark
+
+
+class ChatApp(App[None], inherit_bindings=False):
+    """The interactive chat around an agent, a session, or a function that opens one.
+
+    A function is called after the first paint, so that the composer stands before anything heavy
+    is loaded.
+    """
+
+    CSS_PATH = "app.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+
+    session: Session
+    presenter: Presenter
+    delivery: Delivery
+    modes: Modes
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        settings: Settings | None = None,
+        clock: Callable[[], float] = time.monotonic,
+        environ: Mapping[str, str] = os.environ,
+    ) -> None:
+        """`source` is an `Agent`, a `Session`, or a function without arguments that gives one."""
+        super().__init__(driver_class=driver_class())
+        self.now = clock
+        self.is_ready = False
+        """The session is open. What is sent before waits until it is."""
+        self._settings = settings
+        self._source = source
+        self._environ = environ
+        self._cwd = settings.cwd if settings is not None else Path.cwd()
+        self._early: list[Prompt.Submitted] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+        self.stop_keys = StopKeys(clock)
+        self.guard = Guard(clock)
+        self.verbs = Verbs(self)
+        self._presses = Presses(self)
+        self._will_redraw = False
+        self._warned_at_quit = False
+        self._window_title = ""
+        self.transcript = Transcript()
+        self.pacer = Pacer(self.transcript.changed_all, clock=clock)
+        self.strip = PendingStrip()
+        self.card = ApprovalCard()
+        self.menu = CompletionMenu()
+        self._history = self._open_history()
+        self.prompt = Prompt(history=self._history, id="prompt")
+        home = environ.get("HOME")
+        self.chrome = Chrome(self, self._cwd, Path(home) if home else None)
+        self.copier = Clipboard(environ, self._write)
+
+    # -- beginning and end -------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        """Eight widgets, whatever the length of the chat."""
+        yield self.chrome.header
+        yield self.transcript
+        yield self.strip
+        yield self.card
+        yield self.menu
+        yield self.prompt
+        yield self.chrome.hint
+        yield self.chrome.status
+
+    def on_mount(self) -> None:
+        """Paint first; everything else comes after."""
+        self._ticker = self.set_interval(TICK_SECONDS, self.redraw, pause=True)
+        self._forget_signals = on_signals(self._end_by_signal)
+        self.prompt.focus()
+        self.chrome.draw()
+        self.call_after_refresh(self._open)
+
+    def _open(self) -> None:
+        try:
+            self.session = self._session_of(self._source)
+        except AgentError as error:
+            self.exit(return_code=2, message=error.message)
+            return
+        session, agent = self.session, self.session.agent
+        self.presenter = Presenter(
+            _View(self.transcript, self.pacer), session, self.now, max_steps=agent.max_iterations
+        )
+        self.delivery = Delivery(
+            session,
+            self.presenter,
+            self.start,
+            refused=self._take_back,
+            run_command=self._run_queued_command,
+        )
+        self.modes = Modes(self, PendingList(agent))
+        self.is_ready = True
+        self.prompt.completions = Completer(session.cwd, self._command_hints)
+        session.subscribe(self._on_event)
+        self.presenter.show_history(agent.state.messages)
+        self._say_problems()
+        self.presenter.context_window = agent.state.model.context_window
+        for event in self._early:
+            self.on_prompt_submitted(event)
+        if not self.is_headless:
+            warm.up()
+
+    def _session_of(self, source: Any) -> Session:
+        opened = source() if callable(source) else source
+        if isinstance(opened, Session):
+            return opened
+        return Session.open(opened, cwd=self._cwd)
+
+    def _say_problems(self) -> None:
+        problems = list(self._settings.problems) if self._settings is not None else []
+        if self._history.problem:
+            problems.append(self._history.problem)
+        for problem in problems:
+            self.presenter.say(problem, "warning")
+
+    def leave(self) -> None:
+        """Quit; the first time with pending messages only warn."""
+        pending = len(self.session.agent.queued()) if self.is_ready else 0
+        if pending and not self._warned_at_quit:
+            self._warned_at_quit = True
+            self.flash(f"{pending} pending would be lost. The same again leaves.", "warning")
+            return
+        self.start(self._leave(0))
+
+    async def _leave(self, code: int) -> None:
+        if self.is_ready:
+            self.session.abort("the program ends")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self.session.agent.wait_for_idle(), LEAVE_SECONDS)
+        self.exit(return_code=code)
+
+    def _end_by_signal(self, number: int) -> None:
+        self.start(self._leave(128 + number))
+
+    def on_unmount(self) -> None:
+        """Let go of everything."""
+        self._forget_signals()
+        self.pacer.stop()
+        if self.is_ready:
+            self.session.close()
+        for task in self._tasks:
+            task.cancel()
+
+    def start(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run `work` on the loop; what goes wrong there ends up as a sentence."""
+        task = asyncio.get_running_loop().create_task(self._watched(work))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _watched(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Exception as error:  # the top: a bug must not take the chat down
+            if not self.is_ready:
+                raise
+            self.log.error(repr(error))
+            self.presenter.say(f"Internal error: {type(error).__name__}: {error}", "error")
+            self.redraw()
+
+    # -- events of the session ---------------------------------------------------------------
+
+    def _on_event(self, event: AnyEvent, signal: AbortSignal) -> None:
+        self.presenter.take(event)
+        match event:
+            case MessageUpdateEvent():
+                return
+            case AgentStartEvent():
+                self.stop_keys.run_began()
+                self._ticker.resume()
+            case MessageStartEvent(message=UserMessage() as message) if not self.chrome.title:
+                self.chrome.title = message.text
+            case QueueUpdateEvent():
+                self.modes.pending.settle()
+                self.call_later(self._arrange)
+            case ApprovalRequestEvent():
+                self.call_after_refresh(self.guard.shown, event.request.id)
+                if not self.app_focus:
+                    self.bell()
+            case AgentSettledEvent():
+                self._settled()
+        self._redraw_soon()
+
+    def _settled(self) -> None:
+        self.stop_keys.settled()
+        self._ticker.pause()
+        if (text := self.delivery.take_back()) is not None:
+            self.prompt.put_back(text)
+        if self.presenter.was_stopped and self.session.after_abort == "restore":
+            taken = self.session.take_queued()
+            if taken:
+                self.prompt.put_back("\n\n".join(text_of_item(item) for item in taken))
+        self.delivery.settled()
+
+    def _arrange(self) -> None:
+        self.delivery.arrange(self.modes.pending.editing)
+
+    # -- what the person does ----------------------------------------------------------------
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys go first to the mode that borrows the keyboard."""
+        if (
+            self.is_ready
+            and len(self.screen_stack) == 1
+            and not getattr(event, "is_forwarded", True)
+        ):
+            if isinstance(event, events.Key):
+                if self.modes.key(event.key) or self._end_of_transcript(event.key):
+                    return
+            elif isinstance(event, events.Paste):
+                self.modes.leave()
+        await super().on_event(event)
+
+    def _end_of_transcript(self, key: str) -> bool:
+        """End, with nothing in the composer to go to the end of."""
+        if key != "end" or not self.prompt.is_blank or self.focused is not self.prompt:
+            return False
+        self.transcript.follow()
+        self.redraw()
+        return True
+
+    def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
+        """A text left the composer."""
+        if not self.is_ready:
+            self._early.append(event)
+            return
+        self.chrome.end_flash()
+        self._warned_at_quit = False
+        text = event.text
+        parsed = parse(text)
+        if not text.strip():
+            if not self.delivery.go_on() and self.is_busy:
+                self.flash("Nothing to send.", "quiet")
+        elif parsed is None:
+            self.send(text, event.lane)
+        elif parsed.command and event.lane == "follow_up" and self.is_busy:
+            self.delivery.queue_command(text)
+        elif (reason := self.verbs.run(parsed)) is not None:
+            self._take_back(text, reason)
+        self.redraw()
+
+    def send(self, text: str, lane: Lane) -> None:
+        """Send a text, and look at the end of the transcript."""
+        self.transcript.follow()
+        self.delivery.send(text, lane)
+
+    def _take_back(self, text: str, reason: str) -> None:
+        self.prompt.put_back(text)
+        self.flash(reason, "warning")
+
+    def _run_queued_command(self, line: str) -> None:
+        parsed = parse(line)
+        if parsed is not None and (reason := self.verbs.run(parsed)) is not None:
+            self.presenter.say(f"{line}: {reason}", "warning")
+        self._redraw_soon()
+
+    def on_prompt_quit_requested(self) -> None:
+        """Ctrl+D on the empty composer."""
+        if self.is_busy:
+            self.flash("A turn is running: esc stops it.", "warning")
+        else:
+            self.leave()
+
+    def on_prompt_menu_changed(self, event: Prompt.MenuChanged) -> None:
+        """The completion menu opened, moved or closed."""
+        self.menu.show(event.items, event.index)
+
+    def on_prompt_search_changed(self, event: Prompt.SearchChanged) -> None:
+        """The history search began, changed or ended."""
+        self.chrome.search = event.query
+        self.redraw()
+
+    def on_prompt_stash_changed(self, event: Prompt.StashChanged) -> None:
+        """A draft was put aside or brought back."""
+        self.chrome.stashed = event.count
+        self.redraw()
+
+    def on_prompt_notice(self, event: Prompt.Notice) -> None:
+        """The composer has something to say."""
+        self.flash(event.text, "warning")
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """The hints depend on whether there is a draft."""
+        self._redraw_soon()
+
+    def on_item_editor_done(self, event: ItemEditor.Done) -> None:
+        """A pending item was edited."""
+        self.modes.end_edit(event)
+
+    def on_transcript_changed(self) -> None:
+        """The view follows, or does not any more."""
+        self._redraw_soon()
+
+    def on_transcript_copied(self, event: Transcript.Copied) -> None:
+        """Text was selected with the mouse."""
+        self.verbs.copy_text(event.text)
+
+    def on_transcript_link_opened(self, event: Transcript.LinkOpened) -> None:
+        """A harmless link was clicked."""
+        self.open_url(event.address)
+
+    def on_resize(self) -> None:
+        """The lines are cut to the new width."""
+        self.chrome.resized()
+        self.call_after_refresh(self.card.draw)
+
+    # -- keys and commands -------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Keys of the chat rest while another screen, or the editor of an item, is on top."""
+        if action != "press" or parameters[0] in ANYWHERE:
+            return True
+        if not self.is_ready or len(self.screen_stack) > 1 or self.strip.editor is not None:
+            return False
+        return parameters[0] not in ON_CARD or self.card.display
+
+    def action_press(self, name: str) -> None:
+        """Do what a key is for."""
+        if self.is_ready:
+            getattr(self._presses, name)()
+            self.redraw()
+
+    def run_verb(self, name: str) -> None:
+        """Run a command by its key or from the palette."""
+        if (reason := self.verbs.run(Parsed(name, "", find(name)))) is not None:
+            self.flash(reason, "warning")
+        self.redraw()
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """The palette offers the same verbs as the slash commands."""
+        for command in COMMANDS:
+            if command.in_palette:
+                key = f" ({command.key})" if command.key else ""
+                yield SystemCommand(
+                    f"/{command.name}",
+                    f"{command.summary}{key}",
+                    partial(self.run_verb, command.name),
+                )
+
+    def stop_turn(self) -> None:
+        """Abort: the status says so at once, the rest follows."""
+        self.presenter.stopping()
+        self.redraw()
+        self.session.abort("stopped by the user")
+        if not self.session.is_running:
+            self.call_later(self.session.abort, "stopped by the user")
+
+    def answer(self, verdict: str, comment: str | None = None) -> bool:
+        """Answer the oldest open question; False if there is none."""
+        asked = self.session.approvals.pending
+        if not asked:
+            return False
+        return self.session.approvals.answer(asked[0].id, cast("Answer", verdict), comment)
+
+    # -- for verbs and modes -----------------------------------------------------------------
+
+    @property
+    def is_busy(self) -> bool:
+        """A turn runs or is about to."""
+        return self.is_ready and self.delivery.is_busy
+
+    @property
+    def is_on_hold(self) -> bool:
+        """Pending messages wait for a word."""
+        return self.presenter.is_on_hold
+
+    def known_models(self) -> list[Model]:
+        """Every model that can be named; empty without settings."""
+        from agent_tui.session.models import ModelBook
+
+        return ModelBook(self._settings).all() if self._settings is not None else []
+
+    def flash(self, text: str, role: str = "activity") -> None:
+        """Say something in the hint line for some seconds."""
+        self.chrome.flash(text, role)
+        self._redraw_soon()
+
+    def redraw(self) -> None:
+        """Bring every line around the transcript up to date now."""
+        self._will_redraw = False
+        self.prompt.turn_running = self.is_busy
+        self.chrome.draw()
+        self._set_window_title()
+
+    def _redraw_soon(self) -> None:
+        if not self._will_redraw:
+            self._will_redraw = True
+            self.call_later(self.redraw)
+
+    def _set_window_title(self) -> None:
+        title = self.chrome.window_title()
+        if title != self._window_title:
+            self._window_title = title
+            self._write(title_sequence(title))
+
+    def _write(self, sequence: str) -> None:
+        if self._driver is not None and not self.is_headless:
+            self._driver.write(sequence)
+
+    def _open_history(self) -> History:
+        if self._settings is None:
+            return History()
+        return History(history_path(self._settings.folders.state, self._cwd))
+
+    def _command_hints(self) -> list[CommandHint]:
+        return self.verbs.hints()

@@ -1,0 +1,180 @@
+"""The approval card: what asks, exactly, and how to answer. It never takes the focus.
+
+Keys within half a second of a card's appearance never answer it: they were meant for something
+else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from rich.cells import cell_len, chop_cells
+from textual import events
+from textual.widgets import Static
+
+from agent_tui.core.text import printable
+from agent_tui.tui.paint import painted_lines
+from agent_tui.tui.status import Span, cut
+
+GUARD_SECONDS = 0.5
+_BLANKS = re.compile(r" {3,}|\t")
+
+Row = list[Span]
+
+
+class Request(Protocol):
+    """A question of the session."""
+
+    @property
+    def id(self) -> str:
+        """Names it in the answer."""
+
+    @property
+    def tool_name(self) -> str:
+        """Which tool asks."""
+
+    @property
+    def summary(self) -> str:
+        """The exact command or path."""
+
+    @property
+    def detail(self) -> str:
+        """All of it: the whole command, a unified diff, the content."""
+
+    @property
+    def cwd(self) -> str:
+        """The working directory."""
+
+    @property
+    def reason(self) -> str:
+        """Why it asks."""
+
+    @property
+    def rule(self) -> str | None:
+        """What "always" would allow."""
+
+
+@dataclass(slots=True)
+class Guard:
+    """Remembers since when each question has been in sight."""
+
+    now: Callable[[], float]
+    _shown_at: dict[str, float] = field(default_factory=dict)
+
+    def shown(self, request_id: str) -> None:
+        """The question is on the screen."""
+        self._shown_at.setdefault(request_id, self.now())
+
+    def may_answer(self, request_id: str) -> bool:
+        """Whether a key pressed now can be meant for this question."""
+        shown_at = self._shown_at.get(request_id)
+        return shown_at is not None and self.now() - shown_at >= GUARD_SECONDS
+
+
+def visible_blanks(text: str) -> str:
+    """Runs of blanks made visible, so that nothing can hide behind them."""
+    return _BLANKS.sub(lambda run: "·" * len(run[0]) if run[0] != "\t" else "→   ", text)
+
+
+def body_rows(request: Request, width: int) -> list[Row]:
+    """Everything the call would do, wrapped to `width` cells: nothing is left out."""
+    detail = printable(request.detail or request.summary)
+    is_diff = "\n@@" in detail or detail.startswith("@@")
+    rows: list[Row] = []
+    for line in detail.split("\n"):
+        shown = line.expandtabs(4) if is_diff else visible_blanks(line)
+        role = _diff_role(line) if is_diff else ""
+        rows.extend([(piece, role)] for piece in chop_cells(shown, max(1, width)) or [""])
+    return rows
+
+
+def card_rows(
+    request: Request, position: tuple[int, int], width: int, height: int, offset: int
+) -> tuple[list[Row], int]:
+    """The card in at most `height` rows, and the first body row shown, clamped to what there is."""
+    inner = max(8, width - 4)
+    title = f"{request.tool_name} asks: {request.reason}"
+    number = f" ({position[0]} of {position[1]})" if position[1] > 1 else ""
+    head: list[Row] = [cut([(printable(title), "title"), (number, "quiet")], inner)]
+    foot = [cut([(f"in {printable(request.cwd)}", "quiet")], inner), *_answers(request, inner)]
+    body = body_rows(request, inner - 2)
+    space = max(1, height - len(head) - len(foot))
+    if len(body) > space:
+        space = max(1, space - 1)
+    offset = max(0, min(offset, len(body) - space))
+    shown: list[Row] = [[("│ ", "quiet"), *row] for row in body[offset : offset + space]]
+    if len(body) > space:
+        above, below = offset, len(body) - offset - space
+        shown.append(cut([(_more(above, below), "warning")], inner))
+    return [*head, *shown, *foot], offset
+
+
+def _answers(request: Request, width: int) -> list[Row]:
+    wide = "alt+y once · alt+a always · alt+n decline · alt+e decline with a comment"
+    narrow = "alt+y once · alt+a always · alt+n no"
+    tiny = "/yes · /always · /no"
+    keys = next((text for text in (wide, narrow) if cell_len(text) <= width), tiny)
+    rows: list[Row] = [cut([(keys, "key")], width)]
+    if request.rule and keys is wide:
+        rows.append(cut([(f"always would allow: {printable(request.rule)}", "quiet")], width))
+    return rows
+
+
+def _more(above: int, below: int) -> str:
+    parts = [f"{above} more above" if above else "", f"{below} more below" if below else ""]
+    return f"… {' · '.join(part for part in parts if part)} (alt+pgup/pgdn)"
+
+
+def _diff_role(line: str) -> str:
+    if line.startswith(("+++", "---", "@@")):
+        return "quiet"
+    return {"+": "added", "-": "removed"}.get(line[:1], "")
+
+
+class ApprovalCard(Static):
+    """Shows the oldest open question; hidden while there is none."""
+
+    def __init__(self) -> None:
+        super().__init__(id="approval")
+        self.display = False
+        self._request: Request | None = None
+        self._position = (1, 1)
+        self._offset = 0
+
+    def show(self, request: Request | None, count: int = 1) -> None:
+        """Show this question out of `count`, or hide."""
+        if request is None or (self._request is not None and request.id != self._request.id):
+            self._offset = 0
+        self._request = request
+        self._position = (1, count)
+        self.display = request is not None
+        self.draw()
+
+    def draw(self) -> None:
+        """Draw for the present size."""
+        if self._request is None:
+            return
+        screen = self.screen.size
+        height = max(5, screen.height // 2 - 2)
+        rows, self._offset = card_rows(
+            self._request, self._position, screen.width, height, self._offset
+        )
+        self.update(painted_lines(rows))
+
+    def scroll_body(self, rows: int) -> None:
+        """Move over a long command or diff."""
+        self._offset = max(0, self._offset + rows)
+        self.draw()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel scrolls the card."""
+        event.stop()
+        self.scroll_body(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel scrolls the card."""
+        event.stop()
+        self.scroll_body(-3)

@@ -1,0 +1,171 @@
+"""The lines around the transcript: header, strip, card, hints, status. Drawn when they change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rich.cells import chop_cells
+from textual.widgets import Static
+
+from agent_tui.core.text import printable
+from agent_tui.tui import hints
+from agent_tui.tui.figures import one_line
+from agent_tui.tui.paint import painted_lines
+from agent_tui.tui.pending import delivery_sentences
+from agent_tui.tui.status import Span, cut, status_lines
+from agent_tui.tui.strip import StripView
+
+if TYPE_CHECKING:
+    from agent_tui.tui.app import ChatApp
+
+FLASH_SECONDS = 6.0
+FLASH_ROWS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Flash:
+    text: str
+    role: str
+    until: float
+
+
+class Chrome:
+    """Draws everything that is not the transcript and not the composer."""
+
+    def __init__(self, app: ChatApp, cwd: Path, home: Path | None) -> None:
+        self.title = ""
+        """What the session is about: the beginning of its first message."""
+        self.search: str | None = None
+        """What is typed into the history search, None when there is none."""
+        self.stashed = 0
+        self._app = app
+        self._folder = hints.short_folder(cwd, home)
+        self._branch = hints.git_branch(cwd)
+        self._flash: _Flash | None = None
+        self._drawn: dict[str, object] = {}
+        self.header = Static(id="header")
+        self.hint = Static(id="hint")
+        self.status = Static(id="status")
+
+    def flash(self, text: str, role: str = "activity") -> None:
+        """Say something in the hint line for some seconds."""
+        self._flash = _Flash(text, role, self._app.now() + FLASH_SECONDS)
+        self._app.set_timer(FLASH_SECONDS + 0.05, self._app.redraw)
+
+    def end_flash(self) -> None:
+        """The person has read it, or does something else."""
+        self._flash = None
+
+    def draw(self) -> None:
+        """Bring every line up to date."""
+        app, width = self._app, self._app.size.width
+        self._put("hint", self.hint, self._hint_rows(width))
+        if not app.is_ready:
+            return
+        self._put("header", self.header, [hints.header_line(self._heading(), width)])
+        status = app.presenter.status
+        if app.session.stop_requested and not status.notice:
+            status.notice = "stopping after this step"
+        self._put("status", self.status, list(status_lines(status, width)))
+        self._draw_strip(width)
+        asked = app.session.approvals.pending
+        app.card.show(asked[0] if asked else None, len(asked))
+
+    def window_title(self) -> str:
+        """The window's title; it carries the state."""
+        name = one_line(printable(self.title), 40) or self._folder
+        if not self._app.is_ready:
+            return name
+        state = self._app.presenter.status.state
+        marks = {"idle": "", "running": "● ", "stopping": "■ ", "retrying": "↻ "}
+        mark = "? " if self._app.presenter.questions else marks[state]
+        return f"{mark}{name} · agent-tui"
+
+    def resized(self) -> None:
+        """Everything is drawn anew."""
+        self._drawn.clear()
+        self.draw()
+
+    def _put(self, name: str, widget: Static, rows: list[list[Span]]) -> None:
+        if self._drawn.get(name) != rows:
+            before = self._drawn.get(name)
+            self._drawn[name] = rows
+            same_height = isinstance(before, list) and len(before) == len(rows)
+            widget.update(painted_lines(rows), layout=not same_height)
+
+    def _heading(self) -> hints.Heading:
+        state = self._app.session.agent.state
+        return hints.Heading(
+            title=one_line(self.title, 60) or "agent-tui",
+            folder=self._folder,
+            branch=self._branch,
+            model=state.model.label,
+            thinking=state.thinking_level,
+            mode=self._app.session.approvals.mode,
+        )
+
+    def _draw_strip(self, width: int) -> None:
+        app = self._app
+        items = app.modes.pending.items
+        agent = app.session.agent
+        editing = app.modes.pending.editing
+        sentences = delivery_sentences(
+            items,
+            app.presenter.moment,
+            steering_mode=agent.steering_mode,
+            follow_up_mode=agent.follow_up_mode,
+            editing=editing,
+            held_at_step=app.modes.held_at_step,
+            commands=[item.id for item in items if app.delivery.is_command(item)],
+        )
+        app.strip.show(
+            StripView(
+                items,
+                sentences,
+                app.modes.pending.selected,
+                editing,
+                app.is_on_hold,
+                width,
+                app.size.height,
+            )
+        )
+
+    def _situation(self) -> hints.Situation:
+        app = self._app
+        has_draft = not app.prompt.is_blank
+        if not app.is_ready:
+            return hints.Situation(has_draft=has_draft)
+        return hints.Situation(
+            running=app.is_busy,
+            stopping=app.presenter.is_stopping,
+            has_draft=has_draft,
+            pending=len(app.modes.pending.items),
+            can_continue=app.presenter.can_continue,
+            stashed=self.stashed > 0,
+            unseen=app.transcript.unseen,
+            place=self._place(),
+        )
+
+    def _place(self) -> hints.Place:
+        if self._app.strip.editor is not None:
+            return "editor"
+        match self._app.modes.mode:
+            case "strip":
+                return "strip_on_hold" if self._app.is_on_hold else "strip"
+            case "blocks":
+                return "cursor"
+            case "chord":
+                return "chord"
+            case "none":
+                return "composer"
+
+    def _hint_rows(self, width: int) -> list[list[Span]]:
+        flash = self._flash
+        if flash is not None and self._app.now() < flash.until:
+            lines = chop_cells(one_line(flash.text, 400), max(1, width - 2))[:FLASH_ROWS]
+            return [[(line, flash.role)] for line in lines]
+        if self.search is not None:
+            return [cut([("history: ", "quiet"), (self.search + "▏", "")], width - 2)]
+        return [hints.hint_line(self._situation(), width)]

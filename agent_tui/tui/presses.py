@@ -1,0 +1,202 @@
+"""What the chat's own keys do. Bindings name a press; the app looks it up here.
+
+The keys of the composer are the composer's; a mode that borrows the keyboard sees keys first.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.binding import Binding
+
+if TYPE_CHECKING:
+    from agent_tui.tui.app import ChatApp
+
+ANYWHERE = {"interrupt"}
+"""Presses that also work while another screen is on top."""
+ON_CARD = {"once", "always", "decline", "comment", "card_up", "card_down"}
+"""Presses that mean something only while a question is open."""
+
+_KEYS = {
+    "interrupt": "ctrl+c",
+    "escape": "escape",
+    "chord": "ctrl+x",
+    "pending_up": "alt+up",
+    "pending_down": "alt+down",
+    "blocks_up": "f6,ctrl+up",
+    "blocks_down": "ctrl+down",
+    "expand": "ctrl+o",
+    "help": "f1",
+    "why": "f3",
+    "thinking": "ctrl+t",
+    "mode": "shift+tab",
+    "model": "ctrl+l",
+    "palette": "ctrl+p",
+    "once": "alt+y",
+    "always": "alt+a",
+    "decline": "alt+n",
+    "comment": "alt+e",
+    "card_up": "alt+pageup",
+    "card_down": "alt+pagedown",
+    "page_up": "pageup",
+    "page_down": "pagedown",
+}
+
+
+def bindings() -> list[Binding]:
+    """One binding a press, by its name, so that a configuration can move it to another key."""
+    return [
+        Binding(keys, f"press('{name}')", name.replace("_", " "), priority=True, id=name)
+        for name, keys in _KEYS.items()
+    ]
+
+
+class Presses:
+    """One method a press."""
+
+    def __init__(self, app: ChatApp) -> None:
+        self._app = app
+
+    # -- stopping ----------------------------------------------------------------------------
+
+    def interrupt(self) -> None:
+        """Ctrl+C."""
+        app = self._app
+        if len(app.screen_stack) > 1 and not app.is_busy:
+            app.pop_screen()
+            return
+        selected = self._selected_text()
+        act = app.stop_keys.ctrl_c(
+            running=app.is_busy, has_selection=bool(selected), has_draft=not app.prompt.is_blank
+        )
+        match act:
+            case "abort":
+                app.stop_turn()
+            case "kill":
+                app.presenter.killing_all()
+                app.session.abort("killed by the user")
+            case "copy":
+                app.verbs.copy_text(selected)
+            case "stash":
+                app.prompt.stash()
+            case "arm_quit":
+                app.flash("ctrl+c again quits", "warning")
+            case "quit":
+                app.leave()
+            case _:
+                app.flash("Stopped. The program stays: ctrl+d leaves.", "quiet")
+
+    def escape(self) -> None:
+        """Esc closes what is open, else it stops the turn."""
+        app = self._app
+        app.chrome.end_flash()
+        if app.prompt.close_popup():
+            return
+        if app.stop_keys.escape(running=app.is_busy) == "abort":
+            app.stop_turn()
+        elif not app.is_busy:
+            app.screen.clear_selection()
+
+    def chord(self) -> None:
+        """Ctrl+X cuts what is selected, else begins a chord."""
+        if self._app.prompt.selected_text:
+            self._app.prompt.action_cut()
+        else:
+            self._app.modes.begin_chord()
+
+    # -- moving ------------------------------------------------------------------------------
+
+    def pending_up(self) -> None:
+        """The pending message above, else an older sent one."""
+        if not self._app.modes.select(-1):
+            self._app.prompt.action_older()
+
+    def pending_down(self) -> None:
+        """The pending message below, else a newer sent one."""
+        if not self._app.modes.select(1):
+            self._app.prompt.action_newer()
+
+    def blocks_up(self) -> None:
+        """The block above."""
+        self._app.modes.enter_blocks(-1)
+
+    def blocks_down(self) -> None:
+        """The block below."""
+        self._app.modes.enter_blocks(1)
+
+    def page_up(self) -> None:
+        """A page of the transcript back."""
+        self._app.transcript.scroll_page_up(animate=False)
+
+    def page_down(self) -> None:
+        """A page of the transcript on."""
+        self._app.transcript.scroll_page_down(animate=False)
+
+    # -- questions ---------------------------------------------------------------------------
+
+    def once(self) -> None:
+        """Allow this call."""
+        self._answer("once")
+
+    def always(self) -> None:
+        """Allow this call and its like."""
+        self._answer("always")
+
+    def decline(self) -> None:
+        """Decline this call."""
+        self._answer("decline")
+
+    def comment(self) -> None:
+        """Decline with a comment: what stands in the composer becomes the comment."""
+        if self._app.guard.may_answer(self._app.session.approvals.pending[0].id):
+            self._app.prompt.set_text(f"/no {self._app.prompt.expanded_text}")
+
+    def card_up(self) -> None:
+        """Scroll the card."""
+        self._app.card.scroll_body(-5)
+
+    def card_down(self) -> None:
+        """Scroll the card."""
+        self._app.card.scroll_body(5)
+
+    def _answer(self, verdict: str) -> None:
+        """By key, and therefore not at once: the key may have been meant for something else."""
+        app = self._app
+        if app.guard.may_answer(app.session.approvals.pending[0].id):
+            app.answer(verdict)
+        else:
+            app.flash("The question has only just appeared: read it, then answer.", "warning")
+
+    # -- verbs by key ------------------------------------------------------------------------
+
+    def expand(self) -> None:
+        """Expand or collapse all panels."""
+        self._app.run_verb("expand")
+
+    def help(self) -> None:
+        """Keys and commands."""
+        self._app.run_verb("help")
+
+    def why(self) -> None:
+        """What is waited for."""
+        self._app.run_verb("why")
+
+    def thinking(self) -> None:
+        """Show or hide thinking."""
+        self._app.run_verb("thinking")
+
+    def mode(self) -> None:
+        """The next approval mode."""
+        self._app.run_verb("mode")
+
+    def model(self) -> None:
+        """Pick a model."""
+        self._app.run_verb("model")
+
+    def palette(self) -> None:
+        """The command palette."""
+        self._app.action_command_palette()
+
+    def _selected_text(self) -> str:
+        """What is selected, in the composer first, then on the screen."""
+        return self._app.prompt.selected_text or self._app.screen.get_selected_text() or ""

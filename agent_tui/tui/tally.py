@@ -1,0 +1,98 @@
+"""What the screen counts beside the session's sums: steps, time, speed, and what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from agent_tui.core.messages import AssistantMessage
+from agent_tui.core.usage import Usage
+from agent_tui.tui.status import Counters
+
+CHARACTERS_PER_TOKEN = 4
+"""The rough rule by which a streaming answer is estimated; shown with `~`."""
+MINIMUM_RATE_SECONDS = 0.3
+"""A shorter answer says nothing about speed."""
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts the steps of the turn and of the session, and times the answers."""
+
+    now: Callable[[], float]
+    steps: int = 0
+    """Steps begun in this turn."""
+    _session_steps: int = 0
+    _unreported: int = 0
+    _session_unreported: int = 0
+    _began: float = 0.0
+    _ended: float | None = None
+    _first_delta_at: float | None = None
+    _rate: float | None = None
+
+    def begin_turn(self) -> None:
+        """A turn begins: its figures are zero."""
+        self.steps = self._unreported = 0
+        self._began = self.now()
+        self._rate = None
+
+    def begin_run(self) -> None:
+        """The clock runs."""
+        self._ended = None
+
+    def end_run(self) -> None:
+        """The clock stands, until the turn goes on with a retry."""
+        self._ended = self.now()
+
+    def begin_step(self) -> None:
+        """One more."""
+        self.steps += 1
+        self._session_steps += 1
+
+    def begin_answer(self) -> None:
+        """Nothing has arrived yet."""
+        self._first_delta_at = None
+
+    def arrived(self) -> None:
+        """A piece of the answer arrived."""
+        if self._first_delta_at is None:
+            self._first_delta_at = self.now()
+
+    def end_answer(self, message: AssistantMessage) -> None:
+        """The answer is complete: now its tokens are known, if the provider counted them."""
+        usage, began = message.usage, self._first_delta_at
+        self._first_delta_at = None
+        if usage.is_empty and message.error is None:
+            self._unreported += 1
+            self._session_unreported += 1
+        seconds = self.now() - began if began is not None else 0.0
+        known = bool(usage.output) and seconds >= MINIMUM_RATE_SECONDS
+        self._rate = usage.output / seconds if known else None
+
+    def show_earlier(self) -> None:
+        """An answer of an earlier time belongs to the session, not to a turn."""
+        self._session_steps += 1
+
+    @property
+    def seconds(self) -> float:
+        """How long the turn has been running, or took; 0 before the first."""
+        end = self.now() if self._ended is None else self._ended
+        return end - self._began if self.steps else 0.0
+
+    def rate(self, characters: int | None) -> tuple[float | None, bool]:
+        """Tokens per second, and whether that is an estimate; `characters` have arrived so far."""
+        if characters is None or self._first_delta_at is None:
+            return self._rate, False
+        seconds = self.now() - self._first_delta_at
+        if seconds < MINIMUM_RATE_SECONDS:
+            return None, False
+        return characters / CHARACTERS_PER_TOKEN / seconds, True
+
+    def turn(self, usage: Usage, characters: int = 0) -> Counters:
+        """The counters of the turn, given what its finished steps used."""
+        arriving = characters // CHARACTERS_PER_TOKEN
+        return Counters(usage, self.steps, self._unreported, arriving)
+
+    def session(self, usage: Usage) -> Counters:
+        """The counters of the session."""
+        return Counters(usage, self._session_steps, self._session_unreported)

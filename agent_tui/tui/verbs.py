@@ -1,0 +1,288 @@
+"""What each command does. The registry names a verb, the app finds it here.
+
+A verb returns None, or the sentence that says why it cannot act; its text then stays in the
+composer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal
+
+from agent_tui.core.errors import AgentError
+from agent_tui.core.model import THINKING_LEVELS, Model
+from agent_tui.tui.blocks import AssistantBlock, Block, ThoughtBlock, ToolBlock
+from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
+from agent_tui.tui.complete import CommandHint
+from agent_tui.tui.delivery import Lane
+from agent_tui.tui.figures import count, plural
+
+if TYPE_CHECKING:
+    from agent_tui.tui.app import ChatApp
+
+Mode = Literal["ask", "auto-edit", "full-auto", "read-only"]
+MODES: dict[Mode, str] = {
+    "ask": "writing and shell ask first",
+    "auto-edit": "edits in the project are free, shell asks",
+    "full-auto": "nothing asks",
+    "read-only": "writing and shell are refused",
+}
+
+
+def about(model: Model) -> str:
+    """A model's name, window and prices, as far as they are known."""
+    window = f"{count(model.context_window)} window" if model.context_window else ""
+    price = f"${model.cost.input:g} in, ${model.cost.output:g} out" if model.cost else ""
+    return " · ".join(part for part in (model.name or "", window, price) if part)
+
+
+class Verbs:
+    """One method a verb, named as in the registry."""
+
+    def __init__(self, app: ChatApp) -> None:
+        self._app = app
+
+    def run(self, parsed: Parsed) -> str | None:
+        """Do what a command line says."""
+        command = parsed.command
+        if command is None:
+            return unknown_sentence(parsed.name)
+        if parsed.argument and not command.argument:
+            return f"/{command.name} takes nothing after it. The text is still here."
+        verb: Callable[[str], str | None] = getattr(self, command.action)
+        return verb(parsed.argument)
+
+    # -- looking -----------------------------------------------------------------------------
+
+    def help(self, _: str) -> str | None:
+        """Keys and commands."""
+        from agent_tui.tui.screens.help import HelpScreen
+
+        self._app.push_screen(HelpScreen())
+        return None
+
+    def why(self, _: str) -> str | None:
+        """What the turn is waiting for."""
+        self._app.flash(f"Waiting for: {self._app.session.waiting_for()}")
+        return None
+
+    def expand(self, _: str) -> str | None:
+        """Expand or collapse all panels."""
+        self._app.transcript.toggle_all()
+        return None
+
+    def blocks(self, _: str) -> str | None:
+        """Move over the transcript."""
+        return None if self._app.modes.enter_blocks() else "There is nothing to move over yet."
+
+    def copy(self, _: str) -> str | None:
+        """Copy the last answer."""
+        answers = [block for block in self._app.transcript.blocks if _is_answer(block)]
+        if not answers:
+            return "There is no answer to copy yet."
+        self.copy_text(answers[-1].source())
+        return None
+
+    # -- the turn ----------------------------------------------------------------------------
+
+    def now(self, text: str) -> str | None:
+        """Stop and send at once."""
+        return self._send(text, "now")
+
+    def follow_up(self, text: str) -> str | None:
+        """Send when the turn is over."""
+        return self._send(text, "follow_up")
+
+    def stop(self, argument: str) -> str | None:
+        """Stop after this step, or at once."""
+        app = self._app
+        if not app.session.is_running:
+            return "Nothing is running."
+        if argument == "now":
+            app.stop_turn()
+        elif argument:
+            return "/stop takes `now` or nothing."
+        else:
+            app.session.stop_after_step()
+            app.redraw()
+        return None
+
+    def queue(self, _: str) -> str | None:
+        """Select a pending message."""
+        return None if self._app.modes.select(-1) else "Nothing is pending."
+
+    def yes(self, _: str) -> str | None:
+        """Allow once."""
+        return self._answer("once", None)
+
+    def always(self, _: str) -> str | None:
+        """Allow from now on."""
+        return self._answer("always", None)
+
+    def no(self, comment: str) -> str | None:
+        """Decline; the comment goes to the model."""
+        return self._answer("decline", comment or None)
+
+    def quit(self, _: str) -> str | None:
+        """Leave."""
+        if self._app.session.is_running:
+            return (
+                "A turn is running: esc stops it first; or queue /quit with alt+enter "
+                "to leave when it ends."
+            )
+        self._app.leave()
+        return None
+
+    # -- settings ----------------------------------------------------------------------------
+
+    def model(self, key: str) -> str | None:
+        """Pick a model, or switch to the named one."""
+        if not key:
+            self._pick_model()
+            return None
+        try:
+            model = self._app.session.set_model(key)
+        except AgentError as error:
+            return error.message
+        when = "from the next step on" if self._app.session.is_running else "from now on"
+        self._app.flash(f"{model.key} {when}")
+        self._app.presenter.context_window = model.context_window
+        return None
+
+    def thinking(self, level: str) -> str | None:
+        """Set how hard to think; without a level show or hide thinking."""
+        if not level:
+            self._toggle_thinking()
+            return None
+        if level not in THINKING_LEVELS:
+            return f"Thinking levels: {', '.join(THINKING_LEVELS)}."
+        try:
+            self._app.session.set_thinking(level)
+        except AgentError as error:
+            return error.message
+        self._app.redraw()
+        return None
+
+    def mode(self, name: str) -> str | None:
+        """Cycle the approval mode, or take the named one."""
+        approvals = self._app.session.approvals
+        names = list(MODES)
+        chosen = next((known for known in names if known == name), None)
+        if name and chosen is None:
+            return f"Modes: {', '.join(names)}."
+        if chosen is None:
+            chosen = names[(names.index(approvals.mode) + 1) % len(names)]
+        approvals.mode = chosen
+        self._app.flash(f"{chosen}: {MODES[chosen]}")
+        return None
+
+    def theme(self, name: str) -> str | None:
+        """Pick a theme, or switch to the named one."""
+        if not name:
+            self._pick_theme()
+            return None
+        if name not in self._app.available_themes:
+            return f"Themes: {', '.join(sorted(self._app.available_themes))}."
+        self._app.theme = name
+        return None
+
+    def edit(self, _: str) -> str | None:
+        """Edit the draft in the person's editor."""
+        self._app.prompt.action_edit_externally()
+        return None
+
+    # -- on what is under the cursor or selected -------------------------------------------------
+
+    def copy_text(self, text: str) -> None:
+        """Copy, and say how that went."""
+        self._app.start(self._copy(text))
+
+    async def _copy(self, text: str) -> None:
+        how = await self._app.copier.copy(text)
+        kept = "only inside this program" if how == "memory" else how
+        self._app.flash(f"Copied {plural(len(text), 'character')} ({kept}).")
+
+    def view(self, block: Block) -> None:
+        """Show all of a block on a screen of its own."""
+        from agent_tui.tui.screens.output import OutputScreen
+
+        title = block.title if isinstance(block, ToolBlock) else ""
+        self._app.push_screen(OutputScreen(title or "Message", block.source()))
+
+    def kill_tool(self, block: ToolBlock) -> None:
+        """End this tool; the turn goes on."""
+        app = self._app
+        call_id = app.presenter.call_of(block)
+        if call_id is None:
+            app.flash("That call is over.", "quiet")
+            return
+        app.presenter.killing(call_id)
+        app.session.agent.abort_tool(call_id)
+
+    def hints(self) -> list[CommandHint]:
+        """The commands as the completion menu shows them."""
+        choices: dict[str, Callable[[], list[str]]] = {
+            "mode": lambda: [*MODES],
+            "thinking": lambda: list(THINKING_LEVELS),
+            "theme": lambda: sorted(self._app.available_themes),
+            "stop": lambda: ["now"],
+        }
+        return [
+            CommandHint(
+                command.name,
+                command.summary,
+                takes_argument=command.needs_argument,
+                choices=choices.get(command.name),
+            )
+            for command in COMMANDS
+        ]
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _toggle_thinking(self) -> None:
+        presenter = self._app.presenter
+        presenter.shows_thinking = not presenter.shows_thinking
+        thoughts = [
+            block for block in self._app.transcript.blocks if isinstance(block, ThoughtBlock)
+        ]
+        for block in thoughts:
+            if block.expanded != presenter.shows_thinking:
+                block.toggle()
+        self._app.transcript.changed_all(thoughts)
+        self._app.flash("Thinking is shown." if presenter.shows_thinking else "Thinking is folded.")
+
+    def _pick_model(self) -> None:
+        from agent_tui.tui.screens.choice import Choice, ChoiceScreen
+
+        present = self._app.session.agent.state.model.key
+        known = self._app.known_models()
+        choices = [Choice(model.key, about(model), model.key == present) for model in known]
+        if present not in (choice.value for choice in choices):
+            choices.insert(0, Choice(present, "in use", True))
+        screen = ChoiceScreen("Model", choices, hint="type to narrow, or any provider/id")
+        self._app.push_screen(screen, lambda key: self._chosen("model", key))
+
+    def _pick_theme(self) -> None:
+        from agent_tui.tui.screens.choice import Choice, ChoiceScreen
+
+        app = self._app
+        choices = [Choice(name, "", name == app.theme) for name in sorted(app.available_themes)]
+        app.push_screen(ChoiceScreen("Theme", choices), lambda name: self._chosen("theme", name))
+
+    def _chosen(self, verb: str, value: str | None) -> None:
+        if value and (reason := getattr(self, verb)(value)) is not None:
+            self._app.flash(reason, "warning")
+        self._app.redraw()
+
+    def _send(self, text: str, lane: Lane) -> str | None:
+        if not text:
+            return f"Say what to send: /{'now' if lane == 'now' else 'follow-up'} TEXT"
+        self._app.send(text, lane)
+        return None
+
+    def _answer(self, verdict: str, comment: str | None) -> str | None:
+        return None if self._app.answer(verdict, comment) else "Nothing asks for an answer."
+
+
+def _is_answer(block: object) -> bool:
+    return isinstance(block, AssistantBlock)
