@@ -328,6 +328,39 @@ async def test_an_abort_when_a_turn_ends_asks_what_was_left_to_do(
     assert len(it.requests) == 1
 
 
+@pytest.mark.parametrize("hook", ["prepare_next_turn", "should_stop_after_turn"])
+async def test_an_abort_in_a_hook_after_a_terminating_batch_leaves_it_terminated(
+    stage: Make, hook: str
+) -> None:
+    def stop(ctx: TurnContext, signal: AbortSignal) -> None:
+        it.agent.clear_queue()
+        it.agent.abort()
+
+    it = stage(
+        calls(call("last", id="c1")),
+        text("never"),
+        tools=[answering("last", ToolResult("x", terminate=True))],
+        **{hook: stop},
+    )
+    it.agent.follow_up("F")
+
+    await it.prompt()
+
+    it.expect('AS TS M:u"p" A:a/tool_use XS(c1) XE(c1) M:r(c1) TE[c1] AE:terminated')
+
+
+async def test_an_abort_when_a_terminating_batch_ends_leaves_it_terminated(stage: Make) -> None:
+    it = stage(
+        calls(call("last", id="c1")),
+        tools=[answering("last", ToolResult("x", terminate=True))],
+    )
+    it.when("TE[c1]", lambda: it.agent.abort())
+
+    await it.prompt()
+
+    assert it.end.reason == "terminated"
+
+
 # -- caps ------------------------------------------------------------------------------------------
 
 
