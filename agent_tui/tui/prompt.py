@@ -15,7 +15,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from textual import events
+from textual import events, work
 from textual.actions import SkipAction
 from textual.message import Message
 from textual.widgets import TextArea
@@ -379,12 +379,7 @@ class Prompt(TextEditor):
         if self.completions is None or self._search is not None:
             return
         if is_command or _FILE_WORD.search(last_line):
-            hook, text, cursor = self.completions, self.text, self.cursor_offset
-
-            async def ask() -> None:  # begun by the worker, or never when the next key cancels it
-                await self._ask(hook, text, cursor)
-
-            self.run_worker(ask, group="completions", exclusive=True, exit_on_error=False)
+            self._ask(self.completions, self.text, self.cursor_offset)
         else:
             self._menu_closed_at = -1
             self._set_menu(())
@@ -394,6 +389,7 @@ class Prompt(TextEditor):
         if self._menu and self._menu_place != (len(self.text), self.cursor_offset):
             self._set_menu(())
 
+    @work(group="completions", exclusive=True, exit_on_error=False)
     async def _ask(self, completions: Completions, text: str, cursor: int) -> None:
         # The hook is foreign code; without an answer there is no menu.
         try:
