@@ -64,6 +64,7 @@ def normalise(
 ) -> list[LlmMessage]:
     """`messages` as `model` accepts them: paired, complete, without foreign or empty parts."""
     steps: tuple[Callable[[list[LlmMessage]], list[LlmMessage]], ...] = (
+        lambda items: _each(items, _with_content_at_all),
         lambda items: items if model.images else _each(items, _without_images),
         lambda items: _each(items, lambda m: _without_failures(m, aborted)),
         lambda items: _each(items, lambda m: _thinking_for(m, model)),
@@ -142,6 +143,14 @@ def _same(a: list[LlmMessage], b: list[LlmMessage]) -> bool:
 
 def _with_content(message: Any, content: Any) -> Any:
     return message.model_copy(update={"content": content})
+
+
+# -- 1: missing content ------------------------------------------------------------------------
+
+
+def _with_content_at_all(message: LlmMessage) -> LlmMessage:
+    content: Any = message.content
+    return message if content is not None else _with_content(message, [])  # type: ignore[no-any-return]
 
 
 # -- 2: images ---------------------------------------------------------------------------------
@@ -261,15 +270,15 @@ def _legal_id(call_id: str) -> str:
     return f"{re.sub(r'[^A-Za-z0-9_-]', '_', call_id)[:51]}_{tail}"
 
 
-# -- 1, 6, 7: empty messages, adjacency --------------------------------------------------------
+# -- 6, 7: empty messages, adjacency -----------------------------------------------------------
 
 
 def _without_nothing(message: LlmMessage) -> LlmMessage | None:
     content: Any = message.content
     if isinstance(message, ToolResultMessage):
-        return message if content is not None else _with_content(message, [])
-    if content is None or isinstance(content, str):
-        return message if (content or "").strip() else None
+        return message
+    if isinstance(content, str):
+        return message if content.strip() else None
     kept = [b for b in content if not (isinstance(b, TextBlock) and not b.text.strip())]
     if not kept:
         return None

@@ -126,6 +126,8 @@ class _Run:
         self._iterations = 0
         self._turn_index = 0
         self._truncated = 0
+        self._natural_end: EndReason = "completed"
+        """How the run ends if nothing more is to be done after the present turn."""
         self._guard = IdenticalCallGuard()
         self._boundary = Boundary(config.aborted_messages)
         self._call_ids = {
@@ -163,6 +165,7 @@ class _Run:
             await self._emit(TurnEndEvent(message, batch.results))
 
             more = bool(batch.results) and not batch.terminating
+            self._natural_end = "terminated" if batch.terminating else "completed"
             await self._end_if_due(batch, more)
             turn = TurnContext(message, batch.results, self._context.copy(), list(self._new))
             prepared = more or self._has_queued()
@@ -175,7 +178,7 @@ class _Run:
                 pending = await self._poll(self._config.get_follow_up_messages, more)
                 # No await between this empty poll and the end: what is queued later stays queued.
                 if not pending:
-                    raise _Finished("terminated" if batch.terminating else "completed")
+                    raise _Finished(self._natural_end)
             if not prepared:
                 await self._prepare_next_turn(turn, True)
             self._end_if_aborted(more=True)
@@ -274,22 +277,22 @@ class _Run:
         if self._truncated >= TRUNCATED_BATCHES:
             message = f"{TRUNCATED_BATCHES} answers in a row were cut by the output limit"
             raise _Finished("error", InternalError(message, code="output_limit_loop"))
-        self._end_if_aborted(more, batch.terminating)
+        self._end_if_aborted(more)
         if self._iterations == self._config.max_iterations:
             if not more and not self._has_queued():
-                raise _Finished("terminated" if batch.terminating else "completed")
+                raise _Finished(self._natural_end)
             if more and self._config.final_answer_on_limit:
                 await self._ask_for_final_answer()
             raise _Finished("max_iterations")
         if self._guard.must_stop:
             raise _Finished("stopped")
 
-    def _end_if_aborted(self, more: bool, terminating: bool = False) -> None:
+    def _end_if_aborted(self, more: bool) -> None:
         if not self._signal.aborted:
             return
         if more or self._has_queued():
             raise _Finished("aborted", _cancelled(self._signal))
-        raise _Finished("terminated" if terminating else "completed")
+        raise _Finished(self._natural_end)
 
     async def _ask_for_final_answer(self) -> None:
         self._turn_index += 1
