@@ -23,10 +23,11 @@ PAUSE = 0.03
 _DENSE_READS = 16
 _DENSE_SECONDS = 0.7
 """So many reads in so short a time make a fast stream: more than some twenty a second."""
-_BIG_READ = 16 * 1024
-"""With this much in one read the stream comes in bulk anyway: no pause."""
-_DRAINED = 0.0005
-"""Seconds within which a piece that was already in memory is handed over."""
+_FLOOD_BYTES = 1 << 20
+"""At so many bytes a second reads bring much anyway, and a pause would only slow them down."""
+_AT_ONCE = 0.0001
+"""Seconds within which a piece comes that was already in memory."""
+_SOON = 0.002
 _BUFFER_BYTES = 4 << 20
 _INFLATED_BYTES = 256 << 10
 _RELEASE_SECONDS = 1.0
@@ -65,6 +66,7 @@ class Exchange:
         self._hurry = asyncio.Event()
         self._is_released = False
         loop = asyncio.get_running_loop()
+        self._late_wake: asyncio.Handle = loop.call_soon(self._wake.set)
         self._task = loop.create_task(self._read(), name="provider-reader")
         connection.closing.add(self._task)
         self._task.add_done_callback(connection.closing.discard)
@@ -151,10 +153,14 @@ class Exchange:
                 self._wake.set()
                 pace = _Pace()
                 async for raw in answer.pieces:
+                    wants_a_pause = pace.wants_a_pause(len(raw)) and not self._hurry.is_set()
                     for piece in inflate(raw):
-                        await self._hand_over(piece)
-                    if pace.wants_a_pause(len(raw)) and not self._hurry.is_set():
+                        await self._keep(piece)
+                    if wants_a_pause:
                         await self._pause()
+                    else:
+                        self._late_wake.cancel()
+                        self._wake.set()
                     pace.wait_begins()
         except Exception as error:  # whatever it is, the consumer raises it
             self._failure = error
@@ -162,15 +168,15 @@ class Exchange:
             self._ended = True
             self._wake.set()
 
-    async def _hand_over(self, piece: bytes) -> None:
+    async def _keep(self, piece: bytes) -> None:
         if self._is_released:
             return
         while self._buffered > _BUFFER_BYTES:
             self._room.clear()
+            self._wake.set()
             await self._room.wait()
         self._pieces.append(piece)
         self._buffered += len(piece)
-        self._wake.set()
 
     async def _pause(self) -> None:
         try:
@@ -178,30 +184,48 @@ class Exchange:
                 await self._hurry.wait()
         except TimeoutError:
             pass
+        # What came meanwhile is read within the next turns of the loop, and wakes the consumer
+        # together with this piece. If nothing came, the piece must not be forgotten.
+        self._late_wake = asyncio.get_running_loop().call_later(_SOON, self._wake.set)
 
 
 class _Pace:
     """Tells many small reads, between which a pause pays, from a trickle and from a flood."""
 
     def __init__(self) -> None:
-        self._waits: deque[float] = deque(maxlen=_DENSE_READS)
-        self._drained = 0
+        self._waits: deque[tuple[float, int]] = deque(maxlen=_DENSE_READS)
+        self._total = 0
+        self._just_paused = False
         self.wait_begins()
 
     def wait_begins(self) -> None:
+        """The next piece is awaited from now on."""
         self._since = time.monotonic()
 
     def wants_a_pause(self, size: int) -> bool:
-        """Whether to pause after a piece of `size` bytes: it ended a wait, as the last ones did."""
+        """Whether to pause with this piece of `size` bytes in hand, before more is read.
+
+        A piece that had to be waited for begins a read; those after it that come at once belong to
+        the same read. The read right after a pause brings what came meanwhile.
+        """
         now = time.monotonic()
-        had_to_wait = now - self._since > _DRAINED
-        drained, self._drained = self._drained, self._drained + size
-        if not had_to_wait:
-            return False
-        self._drained = size
-        self._waits.append(now)
-        is_dense = len(self._waits) == _DENSE_READS and now - self._waits[0] < _DENSE_SECONDS
-        return is_dense and drained < _BIG_READ
+        waited = now - self._since
+        if waited > _AT_ONCE:
+            self._waits.append((now, self._total))
+            self._just_paused = not self._just_paused and waited < PAUSE and self._is_dense(now)
+            self._total += size
+            return self._just_paused
+        self._total += size
+        return False
+
+    def _is_dense(self, now: float) -> bool:
+        since, total = self._waits[0]
+        seconds = now - since
+        return (
+            len(self._waits) == _DENSE_READS
+            and seconds < _DENSE_SECONDS
+            and self._total - total < _FLOOD_BYTES * seconds
+        )
 
 
 def _inflater(encoding: str) -> Callable[[bytes], Iterator[bytes]]:
