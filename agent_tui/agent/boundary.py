@@ -150,7 +150,7 @@ def _with_content(message: Any, content: Any) -> Any:
 
 def _with_content_at_all(message: LlmMessage) -> LlmMessage:
     content: Any = message.content
-    return message if content is not None else _with_content(message, [])  # type: ignore[no-any-return]
+    return message if content is not None else _with_content(message, [])
 
 
 # -- 2: images ---------------------------------------------------------------------------------
