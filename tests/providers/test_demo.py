@@ -12,15 +12,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from agent_tui.cli import app
 from agent_tui.config import Flags, load_settings
 from agent_tui.core.messages import ImageBlock, TextBlock, UserMessage
 from agent_tui.core.model import Model
 from agent_tui.core.registry import stream_fn_for
 from agent_tui.core.stream import LlmContext, StreamError
+from agent_tui.providers import demo
 from agent_tui.providers.catalog import get_model
 from agent_tui.providers.demo import stream
 from agent_tui.providers.demo.texts import answer_to, text
 from agent_tui.providers.demo.words import scene_named
+from agent_tui.tui.commands import find
 from tests.providers.talking import (
     AT_ONCE,
     DECLINED,
@@ -34,6 +37,7 @@ from tests.providers.talking import (
     words_of,
 )
 
+PROSE = "".join(path.read_text("utf-8") for path in Path(demo.__file__).parent.glob("*.md"))
 WORDS = [
     "tour",
     "next",
@@ -334,6 +338,20 @@ async def test_a_picture_is_not_pretended_to_be_seen() -> None:
 @pytest.mark.parametrize("word", re.findall(r"`([a-z 0-9-]+)`", text("help") + text("unknown")))
 def test_every_word_it_offers_is_a_word_it_knows(word: str) -> None:
     assert scene_named(word) is not None
+
+
+@pytest.mark.parametrize("command", sorted(set(re.findall(r"`/([a-z-]+)", PROSE))))
+def test_every_command_it_names_is_a_command_of_the_chat(command: str) -> None:
+    assert find(command) is not None
+
+
+def test_every_command_line_it_names_is_one_of_the_program() -> None:
+    commands = {
+        command.callback.__name__ for command in app.registered_commands if command.callback
+    }
+    groups = {str(group.name) for group in app.registered_groups}
+
+    assert set(re.findall(r"`?agent-tui ([a-z]+)\b", PROSE)) <= commands | groups
 
 
 def test_the_commands_for_a_real_model_are_true(tmp_path: Path) -> None:
