@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from agent_tui.core.messages import AssistantMessage
+from agent_tui.core.messages import AssistantMessage, UserMessage
 from tests.providers.talking import DECLINED, FOLDER, NOBODY, Talk
 
 # -- steering ----------------------------------------------------------------------------------
@@ -94,6 +94,19 @@ async def test_what_waited_is_quoted_before_it_is_answered() -> None:
 
     assert "so it waited until I had finished:\n\n> next" in answer.text
     assert "### Lesson 4" in answer.text
+
+
+async def test_messages_that_arrive_together_are_all_quoted() -> None:
+    talk = Talk()
+    await talk.prompt("4")
+    talk.interrupt(talk.last.text.partition("2. ")[0])
+    talk.messages.append(UserMessage(content="what I typed first"))
+
+    answer = await talk.waiting("next")
+
+    assert "reached me together" in answer.text
+    assert "> what I typed first\n>\n> next" in answer.text
+    assert "### Lesson 5" in answer.text
 
 
 async def test_what_is_typed_afterwards_did_not_wait() -> None:

@@ -62,15 +62,16 @@ def reply_to(context: LlmContext) -> list[Part]:
 def _parts(now: Situation) -> list[Part]:
     if now.outcomes:
         if now.said and (now.was_ended or not now.was_waiting):
-            return [_after_an_end(now), *_answer(now)]
+            return [_after_an_end(now), *_several(now), *_answer(now)]
         return _go_on(now)
     if now.was_interrupted:
         counted = lessons.sheep_in(now.last_answer)
         if counted and scene_named(now.latest) == "on":
             return lessons.count_on(counted)
-        return [_after_a_stop(now), *_answer(now)]
+        return [_after_a_stop(now), *_several(now), *_answer(now)]
     if now.was_waiting:
-        return [say("waited", said=quote(now.latest)), *_answer(now)]
+        waited = [say("waited", said=_quoted(now))] if len(now.said) == 1 else _several(now)
+        return [*waited, *_answer(now)]
     return _answer(now)
 
 
@@ -96,7 +97,7 @@ def _go_on(now: Situation) -> list[Part]:
     go_on = _CONTINUATIONS.get(now.scene, _foreign)
     if not now.said:
         return go_on(now)
-    heard = say("heard", said="\n>\n".join(map(quote, now.said)))
+    heard = say("heard", said=_quoted(now))
     if _turns_aside(now.latest):
         return [heard, say("turn aside"), *_answer(now)]
     if now.scene in ("steer", "approve"):
@@ -130,6 +131,14 @@ def _after_a_stop(now: Situation) -> Say:
     sheep = lessons.sheep_in(now.last_answer)
     where = f"at sheep {sheep}" if sheep else f"after {len(now.last_answer.split())} words"
     return say("stopped and kept" if now.lesson == 5 else "stopped", where=where)
+
+
+def _several(now: Situation) -> list[Part]:
+    return [say("several", said=_quoted(now))] if len(now.said) > 1 else []
+
+
+def _quoted(now: Situation) -> str:
+    return "\n>\n".join(map(quote, now.said))
 
 
 # -- what was said -----------------------------------------------------------------------------
