@@ -153,7 +153,7 @@ def chat(
     _require_terminal()
     settings = _settings(flags)
     from agent_tui.session.build import build_session
-    from agent_tui.tui.app import ChatApp
+    from agent_tui.tui import ChatApp
 
     screen = ChatApp(build_session(settings), settings=settings)
     screen.run()

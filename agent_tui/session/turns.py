@@ -123,8 +123,8 @@ class Turns:
         await self._send(AgentSettledEvent())
 
     async def resume(self) -> None:
-        """Deliver what is queued, if anything can be."""
-        if self.has_deliverable():
+        """Deliver what is queued, if anything can be; a running turn does so by itself."""
+        if self._turn is None and self.has_deliverable():
             await self.run(self._deliver_queue)
 
     async def interrupt(self) -> None:

@@ -1,0 +1,1 @@
+"""The session: turns, retries, queues, approvals, totals."""
