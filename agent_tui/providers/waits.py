@@ -42,12 +42,11 @@ def parse_duration(text: str) -> float | None:
     parts = list(_PART.finditer(text))
     if not parts or "".join(part[0] for part in parts).replace(" ", "") != text.replace(" ", ""):
         return None
-    return sum(float(part[1]) * _factor(part[2] or "s") for part in parts)
+    return sum(_seconds(float(part[1]), (part[2] or "s").lower()) for part in parts)
 
 
-def _factor(unit: str) -> float:
-    unit = unit.lower()
-    return 0.001 if unit.startswith(("ms", "milli")) else _SECONDS[unit[0]]
+def _seconds(number: float, unit: str) -> float:
+    return number / 1000 if unit.startswith(("ms", "milli")) else number * _SECONDS[unit[0]]
 
 
 def _stated(

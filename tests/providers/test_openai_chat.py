@@ -368,7 +368,7 @@ def test_no_count_is_ever_negative(raw: dict[str, Any]) -> None:
 # -- any cut -----------------------------------------------------------------------------------
 
 words = st.text(alphabet="ab <>/thinkй\n", max_size=8)
-call_pieces = st.fixed_dictionaries({
+call_pieces: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries({
     "index": st.one_of(st.none(), st.integers(0, 2)),
     "id": st.one_of(st.none(), st.sampled_from(["", "a", "b"])),
     "function": st.one_of(st.none(), st.fixed_dictionaries({
@@ -376,7 +376,7 @@ call_pieces = st.fixed_dictionaries({
         "arguments": st.one_of(st.none(), st.sampled_from(["", "{}", '{"a"', ": 1}"]), st.just({})),
     })),
 })  # fmt: skip
-deltas = st.fixed_dictionaries({}, optional={
+deltas: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries({}, optional={
     "content": st.one_of(st.none(), words), "reasoning": st.one_of(st.none(), words),
     "tool_calls": st.one_of(st.none(), st.lists(call_pieces, max_size=2)),
 })  # fmt: skip
