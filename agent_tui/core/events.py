@@ -6,16 +6,18 @@ ones. Whoever receives an event does not change it (`agent_end.will_retry` is th
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
-from pydantic_core import to_json
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMessage, new_id
 from agent_tui.core.stream import BlockEvent
+from agent_tui.core.text import without_surrogates
 from agent_tui.core.tool import ToolResult
 
 EndReason = Literal[
@@ -35,8 +37,15 @@ class _Event:
 
 
 def json_line(data: dict[str, Any]) -> str:
-    """`data` on one line; models, blocks and tool results as objects, anything unknown as text."""
-    return to_json(data, inf_nan_mode="null", fallback=_plain).decode("utf-8", "replace")
+    """`data` on one line; models, blocks and tool results as objects, anything unknown as text.
+
+    Lone surrogates, which UTF-8 cannot hold, become U+FFFD.
+    """
+    try:
+        return to_json(data, inf_nan_mode="null", fallback=_plain).decode()
+    except PydanticSerializationError:
+        plain = to_jsonable_python(data, inf_nan_mode="null", fallback=_plain)
+        return without_surrogates(json.dumps(plain, ensure_ascii=False, separators=(",", ":")))
 
 
 def _plain(value: object) -> object:

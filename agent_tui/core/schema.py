@@ -16,14 +16,19 @@ Schema = dict[str, Any]
 
 
 class ArgumentChecker:
-    """Checks arguments of one schema; a schema that is itself invalid lets everything pass."""
+    """Checks arguments of one schema; a schema that is itself invalid lets everything pass.
+
+    References lead nowhere but into the schema itself: nothing is fetched.
+    """
 
     def __init__(self, schema: Schema) -> None:
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import SchemaError
+        from referencing import Registry
 
         self._schema = schema
-        self._validator: Validator | None = Draft202012Validator(schema)
+        # Without a registry of its own jsonschema would open every URL that a schema refers to.
+        self._validator: Validator | None = Draft202012Validator(schema, registry=Registry())
         try:
             Draft202012Validator.check_schema(schema)
         except SchemaError:
@@ -31,6 +36,14 @@ class ArgumentChecker:
 
     def check(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         """A coerced deep copy of `args`, and one line per problem with the path of the value."""
+        from referencing.exceptions import Unresolvable
+
+        try:
+            return self._checked(args)
+        except (Unresolvable, RecursionError):  # a reference to nowhere, or in a circle
+            return copy.deepcopy(args), []
+
+    def _checked(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
         if self._validator is None:
             return copy.deepcopy(args), []
         coerced: dict[str, Any] = self._coerce(copy.deepcopy(args), self._schema)
@@ -89,10 +102,10 @@ class ArgumentChecker:
     def _resolve(self, schema: Schema) -> Schema:
         for _ in range(32):  # a chain of references may be a circle
             reference = schema.get("$ref")
-            if not isinstance(reference, str) or not reference.startswith("#/"):
+            if not isinstance(reference, str) or reference[:2] not in ("#", "#/"):
                 break
             target: Any = self._schema
-            for key in reference[2:].split("/"):
+            for key in reference[2:].split("/") if reference != "#" else ():
                 target = (
                     target.get(key.replace("~1", "/").replace("~0", "~"))
                     if isinstance(target, dict)

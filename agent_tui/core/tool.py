@@ -181,6 +181,7 @@ def _tool_from(
     summary, notes = _read_docstring(inspect.getdoc(fn) or "")
     hints = get_type_hints(fn, include_extras=True)
     fields: dict[str, Any] = {}
+    names: list[str] = []
     context_name: str | None = None
     for parameter in inspect.signature(fn).parameters.values():
         hint = hints.get(parameter.name, Any)
@@ -191,7 +192,9 @@ def _tool_from(
                 f"tool {name}: *args and **kwargs cannot be described to a model"
             )
         else:
-            fields[parameter.name] = (hint, _field(parameter, notes.get(parameter.name)))
+            # Numbered, because a model's field may not be called `schema`, `json` or `_x`.
+            fields[f"p{len(names)}"] = (hint, _field(parameter, notes.get(parameter.name)))
+            names.append(parameter.name)
     model = create_model(name, **fields)
     schema = model.model_json_schema()
     schema.pop("title", None)
@@ -201,7 +204,7 @@ def _tool_from(
             bound = model.model_validate(args)
         except ValidationError as error:
             raise ValueError(str(error)) from None
-        values = {key: getattr(bound, key) for key in fields}
+        values = {key: getattr(bound, f"p{place}") for place, key in enumerate(names)}
         return values | {context_name: ctx} if context_name else values
 
     execute: Execute
@@ -230,7 +233,9 @@ def _field(parameter: inspect.Parameter, note: str | None) -> Any:
     from pydantic import Field
 
     default = ... if parameter.default is parameter.empty else parameter.default
-    return Field(default, description=note)
+    if note is None:  # None would hide the description of an `Annotated` type
+        return Field(default, alias=parameter.name)
+    return Field(default, alias=parameter.name, description=note)
 
 
 def _as_answer(value: Any) -> ToolResult | str | None:
