@@ -166,9 +166,9 @@ class Stage:
 
     # -- acting ------------------------------------------------------------------------------
 
-    def when(self, what: str, act: Callable[[], object], *, times: int = 1) -> None:
-        """Do something at the next event whose token (or stream event type) is `what`."""
-        self._moments.append(Moment(what, act, times))
+    def when(self, what: str, *acts: Callable[[], object], times: int = 1) -> None:
+        """Do things at the next event whose token (or stream event type) is `what`."""
+        self._moments.extend(Moment(what, act, times) for act in acts)
 
     async def prompt(self, text: str = "p") -> None:
         """Run to the end, at most some seconds."""

@@ -358,7 +358,7 @@ def test_unsigned_empty_thoughts_are_left_out() -> None:
 
 def test_call_ids_are_made_legal_in_calls_and_results_alike() -> None:
     ids = ["call|fc_123", "x" * 200, "ünïcode", "fine-id_1"]
-    history = [user("a"), asked(*ids, **OWN), *map(answered, ids)]
+    history: list[LlmMessage] = [user("a"), asked(*ids, **OWN), *map(answered, ids)]
 
     shown = normalise(history, MODEL)
 
@@ -371,7 +371,7 @@ def test_call_ids_are_made_legal_in_calls_and_results_alike() -> None:
 
 
 def test_a_call_id_is_made_legal_the_same_way_each_time() -> None:
-    history = [user("a"), asked("a|b", **OWN), answered("a|b")]
+    history: list[LlmMessage] = [user("a"), asked("a|b", **OWN), answered("a|b")]
     longer = [*history, user("more")]
 
     assert order(normalise(history, MODEL)) == order(normalise(longer, MODEL))[:3]
@@ -488,11 +488,14 @@ def test_empty_answers_are_left_out() -> None:
 
 @pytest.mark.parametrize("role", ["user", "assistant", "tool_result"])
 @pytest.mark.parametrize("stop_reason", ["stop", "aborted"])
-def test_missing_content_is_empty_content(role: str, stop_reason: str) -> None:
+def test_missing_content_is_empty_content(role: str, stop_reason: Any) -> None:
+    nothing: Any = None
     broken: dict[str, Any] = {
-        "user": UserMessage.model_construct(content=None),
-        "assistant": AssistantMessage.model_construct(content=None, stop_reason=stop_reason, **OWN),
-        "tool_result": ToolResultMessage.model_construct(tool_call_id="c1", content=None),
+        "user": UserMessage.model_construct(content=nothing),
+        "assistant": AssistantMessage.model_construct(
+            content=nothing, stop_reason=stop_reason, **OWN
+        ),
+        "tool_result": ToolResultMessage.model_construct(tool_call_id="c1", content=nothing),
     }
 
     shown = normalise([user("a"), asked("c1", **OWN), broken[role], user("b")], MODEL)

@@ -276,7 +276,7 @@ def test_a_function_may_be_assigned_as_a_tool() -> None:
         return path
 
     agent = an_agent()
-    agent.state.tools = [look]  # type: ignore[list-item]
+    agent.state.tools = [look]
 
     assert agent.state.tools[0].name == "look"
 
@@ -426,7 +426,7 @@ async def test_a_plain_listener_may_return_anything(
     stage: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     it = stage(text("ok"))
-    it.agent.subscribe(lambda event, signal: len(event.type))  # type: ignore[arg-type,return-value]
+    it.agent.subscribe(lambda event, signal: len(event.type))
 
     await it.prompt()
 

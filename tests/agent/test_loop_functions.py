@@ -78,7 +78,7 @@ async def test_emitting_may_return_anything_else() -> None:
         kinds.append(event.type)
         return len(kinds)
 
-    await agent_loop([user("p")], AgentContext(), configured(text("ok")), emit)  # type: ignore[arg-type]
+    await agent_loop([user("p")], AgentContext(), configured(text("ok")), emit)
 
     assert kinds[-1] == "agent_end"
 

@@ -219,7 +219,7 @@ async def test_reserved_items_return_to_the_front_in_their_order(stage: Make) ->
     it = stage(text("1"), text("2"), text("3"), follow_up_mode="all")
     for name in ("A", "B", "C"):
         it.agent.follow_up(name)
-    it.when('ME:u"A"', lambda: [it.agent.follow_up("D"), it.agent.abort()])
+    it.when('ME:u"A"', lambda: it.agent.follow_up("D"), lambda: it.agent.abort())
 
     await it.prompt()
     held = it.queue
@@ -557,7 +557,7 @@ async def test_continuing_a_question_polls_steering_as_usual(stage: Make) -> Non
 
 async def test_continuing_after_an_abort_delivers_what_is_queued(stage: Make) -> None:
     it = stage([text("par"), hang()], text("ok"))
-    it.when("text_delta", lambda: [it.agent.follow_up("F"), it.agent.abort()])
+    it.when("text_delta", lambda: it.agent.follow_up("F"), lambda: it.agent.abort())
     await it.prompt()
 
     await it.agent.continue_()

@@ -318,7 +318,7 @@ async def test_an_idle_abort_is_nothing(stage: Make) -> None:
 
 async def test_aborting_twice_keeps_the_first_reason(stage: Make) -> None:
     it = stage([text("par"), hang()])
-    it.when("text_delta", lambda: [it.agent.abort("first"), it.agent.abort("second")])
+    it.when("text_delta", lambda: it.agent.abort("first"), lambda: it.agent.abort("second"))
 
     await it.prompt()
 

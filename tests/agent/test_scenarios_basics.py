@@ -91,7 +91,7 @@ async def test_a_notice_stays_in_the_transcript_and_out_of_the_request(stage: Ma
     """S04."""
 
     def convert(messages: list[AgentMessage]) -> list[LlmMessage]:
-        return [m for m in messages if m.role in ("user", "assistant", "tool_result")]  # type: ignore[misc]
+        return [m for m in messages if m.role in ("user", "assistant", "tool_result")]
 
     notice = CustomMessage(custom_type="notice", content="theme changed")
     it = stage(text("ok"), messages=[notice], convert_to_llm=convert)

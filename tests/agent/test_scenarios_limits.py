@@ -133,7 +133,7 @@ async def test_what_was_prepared_holds_for_this_run_only(stage: Make) -> None:
 
 
 async def test_a_field_left_out_of_the_next_turn_keeps_its_value(stage: Make) -> None:
-    it = stage(
+    it: Stage = stage(
         *rounds(2),
         text("done"),
         tools=[echo()],
@@ -166,7 +166,7 @@ async def test_prepared_messages_replace_the_transcript_for_good(stage: Make) ->
 
 async def test_prepare_runs_once_before_every_turn_but_the_first(stage: Make) -> None:
     prepared: list[int] = []
-    it = stage(
+    it: Stage = stage(
         *rounds(2),
         text("done"),
         text("followed"),
@@ -421,7 +421,7 @@ async def test_the_cap_set_on_the_agent_applies_to_the_next_run(stage: Make) -> 
 
 async def test_a_final_answer_may_follow_the_cap(stage: Make) -> None:
     called: list[str] = []
-    it = stage(
+    it: Stage = stage(
         *rounds(2),
         text("so far: two"),
         tools=[echo()],
@@ -625,7 +625,7 @@ async def test_the_cap_wins_over_the_guard_against_identical_calls(stage: Make) 
 
 async def test_the_guard_against_identical_calls_comes_before_the_turn_hooks(stage: Make) -> None:
     prepared: list[int] = []
-    it = stage(
+    it: Stage = stage(
         *rounds(13, same=True),
         tools=[echo()],
         prepare_next_turn=lambda ctx, signal: prepared.append(len(it.requests)),

@@ -46,7 +46,7 @@ async def test_steering_waits_for_the_running_batch(stage: Make) -> None:
 async def test_steering_is_delivered_one_at_a_time(stage: Make) -> None:
     """S39."""
     it = stage(text("1"), text("2"), text("3"))
-    it.when("text_delta", lambda: [it.agent.steer("s1"), it.agent.steer("s2")])
+    it.when("text_delta", lambda: it.agent.steer("s1"), lambda: it.agent.steer("s2"))
 
     await it.prompt("start")
 
@@ -60,7 +60,7 @@ async def test_steering_is_delivered_one_at_a_time(stage: Make) -> None:
 async def test_steering_is_delivered_together_in_all_mode(stage: Make) -> None:
     """S40."""
     it = stage(text("1"), text("2"), steering_mode="all")
-    it.when("text_delta", lambda: [it.agent.steer("s1"), it.agent.steer("s2")])
+    it.when("text_delta", lambda: it.agent.steer("s1"), lambda: it.agent.steer("s2"))
 
     await it.prompt("start")
 
@@ -71,7 +71,7 @@ async def test_steering_is_delivered_together_in_all_mode(stage: Make) -> None:
 async def test_follow_ups_wait_until_the_agent_would_stop(stage: Make) -> None:
     """S41."""
     it = stage(calls(call("echo", id="c1")), text("done"), text("one"), text("two"), tools=[echo()])
-    it.when("XS(c1)", lambda: [it.agent.follow_up("f1"), it.agent.follow_up("f2")])
+    it.when("XS(c1)", lambda: it.agent.follow_up("f1"), lambda: it.agent.follow_up("f2"))
 
     await it.prompt()
 
@@ -116,7 +116,7 @@ async def test_steering_during_thoughts_lets_the_tool_run(stage: Make) -> None:
 async def test_steering_comes_before_an_older_follow_up(stage: Make) -> None:
     """S45."""
     it = stage(calls(call("echo", id="c1")), text("1"), text("2"), tools=[echo()])
-    it.when("XS(c1)", lambda: [it.agent.follow_up("later"), it.agent.steer("now")])
+    it.when("XS(c1)", lambda: it.agent.follow_up("later"), lambda: it.agent.steer("now"))
 
     await it.prompt()
 
@@ -210,11 +210,16 @@ async def test_messages_survive_an_abort_during_preparation(
     stage: Make, kind: str, mode: str
 ) -> None:
     """S51."""
+
+    def stop_once(ctx: object, signal: object) -> None:
+        if len(it.requests) == 1:
+            it.agent.abort()
+
     it = stage(
         text("1"),
         text("2"),
         text("3"),
-        prepare_next_turn=lambda ctx, signal: it.agent.abort() if len(it.requests) == 1 else None,
+        prepare_next_turn=stop_once,
         steering_mode=mode,
         follow_up_mode=mode,
     )
@@ -256,7 +261,7 @@ async def test_messages_cleared_during_preparation_are_gone(
 async def test_an_abort_at_the_end_of_a_whole_answer_holds_fresh_steering(stage: Make) -> None:
     """S53."""
     it = stage(text("whole"), text("next"))
-    it.when("ME:a/stop", lambda: [it.agent.steer("Q"), it.agent.abort()])
+    it.when("ME:a/stop", lambda: it.agent.steer("Q"), lambda: it.agent.abort())
 
     await it.prompt()
     held = it.queue
@@ -283,7 +288,10 @@ async def test_all_mode_delivers_the_rest_together_after_an_abort(stage: Make) -
     """S55."""
     it = stage([text("par"), hang()], text("ok"), steering_mode="all")
     it.when(
-        "text_delta", lambda: [it.agent.steer("s1"), it.agent.steer("s2"), it.agent.abort("enough")]
+        "text_delta",
+        lambda: it.agent.steer("s1"),
+        lambda: it.agent.steer("s2"),
+        lambda: it.agent.abort("enough"),
     )
     await it.prompt()
 
@@ -440,7 +448,7 @@ async def test_steering_typed_during_a_follow_up_turn_comes_before_the_next_foll
 
 async def test_an_error_keeps_both_queues_for_the_next_run(stage: Make) -> None:
     it = stage([text("par"), fail("network")], text("1"), text("2"))
-    it.when("text_delta", lambda: [it.agent.follow_up("F"), it.agent.steer("S")])
+    it.when("text_delta", lambda: it.agent.follow_up("F"), lambda: it.agent.steer("S"))
 
     await it.prompt()
     held = it.queue

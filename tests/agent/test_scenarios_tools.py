@@ -35,12 +35,12 @@ from tests.agent.toolbox import (
 )
 
 
-def blocking(reason: str | None = None, **fields: bool) -> Any:
+def blocking(reason: str | None = None, *, end_turn: bool = False) -> Any:
     """A hook that refuses the tool named `no`."""
 
     def hook(ctx: BeforeToolCallContext, signal: AbortSignal) -> BeforeToolCall | None:
         refused = ctx.tool_call.name == "no"
-        return BeforeToolCall(block=True, reason=reason, **fields) if refused else None
+        return BeforeToolCall(block=True, reason=reason, end_turn=end_turn) if refused else None
 
     return hook
 

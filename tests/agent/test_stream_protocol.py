@@ -273,7 +273,7 @@ async def test_a_delta_before_the_start_implies_the_start(stage: Make) -> None:
 
 async def test_there_is_one_update_for_every_event_between_start_and_end(stage: Make) -> None:
     message = said("ab")
-    events = [
+    events: list[StreamEvent] = [
         TextStart(0, message),
         TextDelta(0, "a", message),
         TextDelta(0, "b", message),
@@ -433,7 +433,7 @@ async def test_a_done_after_the_abort_makes_the_answer_complete(stage: Make) -> 
 
 async def test_a_done_after_the_abort_leaves_the_queue(stage: Make) -> None:
     it = stage(stream_fn=after_the_abort(StreamDone("stop", said("whole"))))
-    it.when("MS:a", lambda: [it.agent.steer("Q"), it.agent.abort()])
+    it.when("MS:a", lambda: it.agent.steer("Q"), lambda: it.agent.abort())
 
     await it.prompt()
 
