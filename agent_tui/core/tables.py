@@ -125,5 +125,6 @@ class Table:
 
 
 def _did_you_mean(word: str, known: Sequence[str]) -> str:
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(word, known, n=3, cutoff=0.6)
+    near.sort(key=lambda other: sorted(other) != sorted(word))  # swapped letters first
     return f"; did you mean {near[0]!r}?" if near else ""
