@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent_tui.providers.catalog import list_models as list_models
     from agent_tui.providers.retries import with_retries as with_retries
     from agent_tui.providers.stream import MessageBuilder as MessageBuilder
+    from agent_tui.providers.wire import warm_up as warm_up
 
 _NAMES = {
     "core.model": "Model ModelCost",
@@ -26,6 +27,7 @@ _NAMES = {
     "providers.catalog": "get_model list_models",
     "providers.retries": "with_retries",
     "providers.stream": "MessageBuilder",
+    "providers.wire": "warm_up",
 }
 _HOME = {name: module for module, names in _NAMES.items() for name in names.split()}
 

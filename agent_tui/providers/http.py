@@ -243,6 +243,8 @@ def _network_error(
                 return NetworkError(f"nothing answers at {place}; is the server running?")
     if isinstance(error, httpx.ProxyError):
         return NetworkError(f"{place} refuses: {mask(str(error))}")
+    if isinstance(error, httpx.RemoteProtocolError):
+        return NetworkError(f"{place} did not answer in HTTP, or hung up: {mask(_said(causes))}")
     return NetworkError(f"no connection to {place}: {mask(_said(causes))}")
 
 

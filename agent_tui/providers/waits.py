@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 from typing import Any
 
 _PART = re.compile(
@@ -70,6 +69,10 @@ def _number(text: str) -> float | None:
 
 
 def _until_date(text: str, now: Callable[[], float]) -> float | None:
+    if not text:
+        return None
+    from email.utils import parsedate_to_datetime
+
     with suppress(ValueError, TypeError, OverflowError, IndexError):
         date = parsedate_to_datetime(text)
         return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() - now()

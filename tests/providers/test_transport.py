@@ -606,7 +606,9 @@ async def test_a_fresh_connection_that_is_dropped_is_not_tried_again() -> None:
     async with serving(drops) as lab:
         message = await answer_of(lab.model())
 
-    assert fault(message)[:2] == ("network", True)
+    code, retryable, words = fault(message)
+    assert (code, retryable) == ("network", True)
+    assert "hung up" in words
     assert len(lab.requests) == 1
 
 
