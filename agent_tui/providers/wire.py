@@ -158,7 +158,7 @@ class _Run:
         self._decoder = wire.decoder()
         self._exchange: Exchange | None = None
         self._deadline = 0.0
-        self._silence = "an answer"
+        self._silence = ""
         self._is_first_read = True
         self._saw_done = False
 
@@ -343,7 +343,10 @@ class _Run:
             if not frames:
                 raise await self._strange(exchange, body) from None
             payloads = list(self._payloads(frames))
-        return self.parser.feed(payloads) + self._finish(exchange)
+        events = self.parser.feed(payloads)
+        if not events and not self.parser.is_complete:
+            raise await self._strange(exchange, body)
+        return events + self._finish(exchange)
 
 
 def _content_type(exchange: Exchange) -> str:

@@ -399,6 +399,14 @@ async def test_an_error_in_json_with_status_200_is_an_error() -> None:
         assert fault(await answer_of(lab.model()))[:2] == ("rate_limit", True)
 
 
+async def test_json_that_is_neither_answer_nor_error_is_shown() -> None:
+    async with serving(plays(b'{"status": "warming up"}', headers=JSON)) as lab:
+        code, _, words = fault(await answer_of(lab.model()))
+
+    assert code == "provider"
+    assert "warming up" in words
+
+
 async def test_an_error_event_of_plain_text_is_an_error() -> None:
     body = HELLO + b"event: error\ndata: upstream is overloaded\n\n"
 
