@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class ArgumentChecker:
 
         try:
             return self._checked(args)
-        except (Unresolvable, RecursionError):  # a reference to nowhere, or in a circle
+        except (Unresolvable, RecursionError, re.error):
+            # A reference to nowhere or in a circle, or a pattern in another language's regex.
             return copy.deepcopy(args), []
 
     def _checked(self, args: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:

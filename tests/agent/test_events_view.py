@@ -178,3 +178,15 @@ async def test_a_closed_view_leaves_the_run_alone(stage: Make) -> None:
     await closing[0]
 
     assert it.end.reason == "completed"
+
+
+async def test_a_view_closes_with_its_block(stage: Make) -> None:
+    it = stage(text("1"), text("2"))
+
+    async with it.agent.events() as view:
+        await it.prompt("seen")
+        seen = await read_to_the_end(view)
+    await it.prompt("not seen")
+
+    assert 'ME:u"seen"' in without_updates(seen)
+    assert [event async for event in view] == []

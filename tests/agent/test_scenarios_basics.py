@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 
@@ -204,3 +205,44 @@ async def test_the_failed_answer_lists_every_message_of_the_run(stage: Make) -> 
 
     it.expect('AS TS M:u"p" A:a/tool_use XS(c1) XE(c1) M:r(c1) TE[c1] TS A:a/error TE[] AE:error')
     assert [m.role for m in it.end.messages] == ["user", "assistant", "tool_result", "assistant"]
+
+
+@pytest.mark.parametrize("hook", ["transform_context", "convert_to_llm", "get_api_key"])
+async def test_an_abort_in_a_request_hook_makes_no_request(stage: Make, hook: str) -> None:
+    def stop(*args: Any) -> Any:
+        it.agent.abort()
+        return args[0]
+
+    it = stage(text("never"), **{hook: stop})
+
+    await it.prompt()
+
+    it.expect('AS TS M:u"p" M:a/aborted TE[] AE:aborted')
+    assert it.requests == []
+
+
+async def test_a_converter_that_answers_nonsense_ends_the_turn_with_an_error(stage: Make) -> None:
+    it = stage(text("never"), convert_to_llm=lambda messages: "nonsense")
+
+    await it.prompt()
+
+    it.expect('AS TS M:u"p" M:a/error TE[] AE:error')
+    assert it.requests == []
+
+
+@pytest.mark.parametrize("nonsense", [{"model": "x"}, "no", 7], ids=repr)
+async def test_a_preparation_that_answers_nonsense_gets_a_turn_for_its_error(
+    stage: Make, nonsense: object
+) -> None:
+    it = stage(
+        calls(call("echo", id="c1")),
+        text("never"),
+        tools=[echo()],
+        prepare_next_turn=lambda ctx, signal: nonsense,
+    )
+
+    await it.prompt()
+
+    it.expect('AS TS M:u"p" A:a/tool_use XS(c1) XE(c1) M:r(c1) TE[c1] TS M:a/error TE[] AE:error')
+    assert it.end.error is not None
+    assert it.end.error.code == "hook_failed"

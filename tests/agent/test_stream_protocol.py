@@ -40,7 +40,7 @@ from agent_tui.core.stream import (
     ToolCallStart,
 )
 from agent_tui.testing import call, calls, end, fail, hang, text
-from tests.agent.stage import Make, said, stream_of, turns, until
+from tests.agent.stage import Make, breathe, said, stream_of, turns, until
 from tests.agent.toolbox import echo, recording
 
 
@@ -401,6 +401,48 @@ async def test_a_stream_that_ignores_the_abort_is_closed_within_a_second(stage: 
     assert time.monotonic() - begun < 2
     assert closed == ["closed", "message_end"]
     assert it.answers[0].text == "half"
+
+
+async def test_a_stream_that_resists_being_closed_is_left_alone(stage: Make) -> None:
+    release = asyncio.Event()
+    ended = asyncio.Event()
+    partial = said("half")
+
+    async def play(
+        model: Model, context: LlmContext, options: StreamOptions
+    ) -> AsyncIterator[StreamEvent]:
+        yield StreamStart(partial)
+        yield TextDelta(0, "half", partial)
+        while not release.is_set():
+            try:
+                await release.wait()
+            except asyncio.CancelledError:
+                continue
+        ended.set()
+        yield TextDelta(0, " too late", partial)
+
+    it = stage(stream_fn=play)
+    it.when("text_delta", lambda: it.agent.abort())
+    begun = time.monotonic()
+
+    await it.prompt()
+    took = time.monotonic() - begun
+    before = len(it.events)
+    release.set()
+    await asyncio.wait_for(ended.wait(), 5)
+    await breathe()
+
+    it.expect('AS TS M:u"p" MS:a MU ME:a/aborted TE[] AE:aborted')
+    assert took < 3
+    assert len(it.events) == before
+
+
+async def test_a_stream_that_was_cancelled_from_inside_is_an_error(stage: Make) -> None:
+    it = stage(stream_fn=stream_of(StreamStart(said("half")), asyncio.CancelledError()))
+
+    await it.prompt()
+
+    it.expect('AS TS M:u"p" A:a/error TE[] AE:error')
 
 
 # -- with the signal set ---------------------------------------------------------------------------

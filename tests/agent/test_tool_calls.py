@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -86,6 +88,32 @@ async def test_argument_text_that_is_no_object_is_never_executed(stage: Make, ra
     assert it.results[0].is_error
     assert block.arguments_error in it.results[0].text
     assert it.end.reason == "completed"
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        '{"a": NaN}',
+        '{"a": -Infinity}',
+        '{"a": ' + "[" * 100_000,
+        '{"s": "\n", "a": ' + "[" * 100_000,
+        '{"a": ' + "[" * 600 + "]" * 600 + "}",
+        '{"a": ' + "9" * 10_000 + "}",
+    ],
+    ids=["nan", "infinity", "deep", "deep-after-a-repair", "deep-but-whole", "long-number"],
+)
+async def test_argument_text_that_no_other_program_would_take_is_an_error(
+    stage: Make, raw: str
+) -> None:
+    it = stage(calls(call("take", raw, id="c1")), text("ok"), tools=[recording("take", [])])
+
+    await it.prompt()
+
+    lines = [event.to_json() for event in it.events]
+    assert it.executed == []
+    assert it.results[0].is_error
+    assert it.end.reason == "completed"
+    assert len(lines) == len(it.events)
 
 
 async def test_broken_argument_text_is_explained_with_place_and_excerpt(stage: Make) -> None:
@@ -325,6 +353,40 @@ async def test_the_hook_sees_checked_arguments_and_the_asking_message(stage: Mak
     assert transcript == [True, True]
 
 
+@pytest.mark.parametrize("nonsense", [{"block": True}, "no", 7, True], ids=repr)
+async def test_a_before_hook_that_answers_nonsense_fails_closed(
+    stage: Make, nonsense: object
+) -> None:
+    it = stage(
+        calls(call("echo", id="c1")),
+        text("ok"),
+        tools=[echo()],
+        before_tool_call=lambda ctx, signal: nonsense,
+    )
+
+    await it.prompt()
+
+    it.expect("… XS(c1) XE(c1)✗ M:r(c1) TE[c1] TS A:a/stop TE[] AE:completed")
+    assert it.executed == []
+
+
+@pytest.mark.parametrize("nonsense", [{"content": "x"}, "no", 7], ids=repr)
+async def test_an_after_hook_that_answers_nonsense_keeps_the_result_and_marks_it(
+    stage: Make, nonsense: object
+) -> None:
+    it = stage(
+        calls(call("know", id="c1")),
+        text("ok"),
+        tools=[answering("know", "deployed")],
+        after_tool_call=lambda ctx, signal: nonsense,
+    )
+
+    await it.prompt()
+
+    it.expect("… XS(c1) XE(c1)✗ M:r(c1) TE[c1] TS A:a/stop TE[] AE:completed")
+    assert "deployed" in it.results[0].text
+
+
 async def test_an_abort_abandons_a_hook_that_hangs(stage: Make) -> None:
     asked = asyncio.Event()
 
@@ -445,6 +507,57 @@ async def test_an_exception_without_words_is_named(stage: Make) -> None:
 
     assert it.results[0].text.strip()
     assert it.results[0].is_error
+
+
+def leaving(wait_in_thread: bool) -> Tool:
+    """A tool that calls `sys.exit()`, as command line functions do."""
+
+    async def leave_loop(call_id: str, args: dict[str, Any], ctx: ToolContext) -> str:
+        sys.exit("usage: deploy TARGET")
+
+    def leave_thread(call_id: str, args: dict[str, Any], ctx: ToolContext) -> str:
+        sys.exit("usage: deploy TARGET")
+
+    return Tool("deploy", "Deploys.", ANYTHING, leave_thread if wait_in_thread else leave_loop)
+
+
+@pytest.mark.parametrize("in_thread", [True, False], ids=["thread", "loop"])
+def test_a_tool_that_exits_ends_neither_run_nor_program(in_thread: bool) -> None:
+    it = Stage(calls(call("deploy", id="c1")), text("ok"), tools=[leaving(in_thread)])
+
+    with suppress(SystemExit):
+        asyncio.run(it.prompt())
+
+    it.expect("… XS(c1) XE(c1)✗ M:r(c1) TE[c1] TS A:a/stop TE[] AE:completed")
+    assert "usage: deploy TARGET" in it.results[0].text
+
+
+async def test_a_generator_that_ran_dry_inside_a_tool_is_an_ordinary_error(stage: Make) -> None:
+    def execute(call_id: str, args: dict[str, Any], ctx: ToolContext) -> str:
+        return next(iter(()))
+
+    it = stage(
+        calls(call("next", id="c1")), text("ok"), tools=[Tool("next", "Next.", ANYTHING, execute)]
+    )
+
+    await it.prompt()
+
+    assert it.results[0].is_error
+    assert it.end.reason == "completed"
+
+
+async def test_a_schema_that_cannot_be_checked_lets_the_call_run(stage: Make) -> None:
+    log: list[dict[str, Any]] = []
+    foreign = {"type": "string", "pattern": r"^\p{L}+$"}
+    it = stage(
+        calls(call("take", {"name": "é"}, id="c1")),
+        text("ok"),
+        tools=[recording("take", log, schema(name=foreign))],
+    )
+
+    await it.prompt()
+
+    assert log == [{"name": "é"}]
 
 
 async def test_a_tool_that_says_it_failed_has_failed(stage: Make) -> None:

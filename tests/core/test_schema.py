@@ -200,6 +200,12 @@ def test_a_schema_that_is_itself_wrong_does_not_break_the_check(schema: dict[str
     assert checked == {"a": "1"}
 
 
+def test_a_pattern_of_another_regex_language_does_not_break_the_check() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": r"\p{L}"}}}
+
+    assert ArgumentChecker(schema).check({"a": "x"}) == ({"a": "x"}, [])
+
+
 def test_a_reference_in_a_circle_does_not_break_the_check() -> None:
     circle = {"properties": {"a": {"$ref": "#/properties/a"}}}
 
