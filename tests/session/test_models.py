@@ -59,7 +59,7 @@ def test_with_nothing_at_all_the_demonstration_answers(tmp_path: Path) -> None:
 def test_a_key_in_the_environment_chooses_its_provider(
     tmp_path: Path, variable: str, provider: str
 ) -> None:
-    settings = settled(tmp_path, **{variable: "k"})
+    settings = settled(tmp_path, "", None, **{variable: "k"})
 
     assert settings.model == f"{provider}/{FIRST_MODELS[provider]}"
     assert settings.model_reason == f"{variable} is set"
