@@ -55,10 +55,7 @@ class CompletionMenu(Widget):
         label = printable(item.label)
         gap = " " * (width - cell_len(label) + 2)
         text = f" {'▸' if is_chosen else ' '} {label}{gap}{printable(item.detail)}"
-        room = self.size.width
-        if room and cell_len(text) > room:
-            return self._styled(Content(text).truncate(room, ellipsis=True), is_chosen)
-        return self._styled(Content(text), is_chosen)
-
-    def _styled(self, line: Content, is_chosen: bool) -> Content:
+        line = Content(text)
+        if room := self.size.width:
+            line = line.truncate(room, ellipsis=True, pad=True)
         return line.stylize(self.get_visual_style("menu--chosen")) if is_chosen else line
