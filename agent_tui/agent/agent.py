@@ -140,6 +140,9 @@ class Agent:
         self.aborted_messages: AbortedPolicy = aborted_messages
         self.final_answer_on_limit = final_answer_on_limit
         self.session_id = session_id
+        self._set_up()
+
+    def _set_up(self) -> None:
         self._queues = MessageQueues()
         self._listeners: list[tuple[Listener]] = []
         self._complained: set[int] = set()
