@@ -5,11 +5,21 @@ from __future__ import annotations
 import asyncio
 import signal
 import threading
+import time
 from typing import Any
 
 import pytest
 
-from agent_tui import Agent, AgentError, CancelledRunError, InvalidStateError, Tool, ToolContext
+from agent_tui import (
+    AbortSignal,
+    Agent,
+    AgentError,
+    AgentEvent,
+    CancelledRunError,
+    InvalidStateError,
+    Tool,
+    ToolContext,
+)
 from agent_tui.testing import ScriptedModel, call, calls, fail, hang, text
 from tests.agent.stage import Make, until
 from tests.agent.toolbox import ANYTHING, deaf, waiting
@@ -67,6 +77,30 @@ async def test_cancelling_a_continuing_caller_settles_too(stage: Make) -> None:
 async def _continue_as_a_session_does(agent: Agent) -> None:
     agent.state.messages = agent.state.messages[:-1]
     await agent.continue_()
+
+
+async def test_a_cancelled_caller_waits_for_a_stuck_run_only_so_long(stage: Make) -> None:
+    stuck = asyncio.Event()
+
+    async def listener(event: AgentEvent, signal: AbortSignal) -> None:
+        if event.type == "turn_end":
+            await stuck.wait()
+
+    it = stage(text("ok"))
+    it.agent.subscribe(listener)
+    caller = asyncio.create_task(it.agent.prompt("p"))
+    await until(lambda: "TE[]" in it.trace)
+    begun = time.monotonic()
+
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    took = time.monotonic() - begun
+    stuck.set()
+    await it.agent.wait_for_idle()
+
+    assert 4 < took < 7
+    assert it.end.reason == "completed"
 
 
 async def test_cancelling_who_waits_for_idle_does_not_touch_the_run(stage: Make) -> None:

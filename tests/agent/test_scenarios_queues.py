@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from agent_tui import (
+    Agent,
     CustomMessage,
     ImageBlock,
     InvalidStateError,
@@ -383,6 +385,49 @@ async def test_a_follow_up_does_not_count_as_waiting_steering(stage: Make) -> No
     await it.prompt()
 
     assert seen == [False]
+
+
+def dozing(seen: list[bool], act: Callable[[], object]) -> Tool:
+    """A tool that only waits, and returns when steering waits; does something meanwhile."""
+
+    async def execute(call_id: str, args: dict[str, Any], ctx: ToolContext) -> str:
+        seen.append(ctx.steering_waiting.aborted)
+        act()
+        await asyncio.wait_for(ctx.steering_waiting.wait(), 2)
+        return "returned early"
+
+    return Tool("doze", "Waits.", ANYTHING, execute)
+
+
+async def test_a_waiting_tool_hears_of_a_follow_up_that_is_promoted(stage: Make) -> None:
+    seen: list[bool] = []
+    agent: list[Agent] = []
+    item: list[str] = []
+    doze = dozing(seen, lambda: agent[0].move_queued(item[0], kind="steer"))
+    it = stage(calls(call("doze", id="c1")), text("ok"), tools=[doze])
+    agent.append(it.agent)
+    item.append(it.agent.follow_up("F"))
+
+    await it.prompt()
+
+    assert seen == [False]
+    assert it.results[0].text == "returned early"
+
+
+async def test_a_waiting_tool_hears_of_steering_that_is_let_go(stage: Make) -> None:
+    seen: list[bool] = []
+    agent: list[Agent] = []
+    item: list[str] = []
+    doze = dozing(seen, lambda: agent[0].hold_queued(item[0], False))
+    it = stage(calls(call("doze", id="c1")), text("ok"), tools=[doze])
+    agent.append(it.agent)
+    item.append(it.agent.steer("S"))
+    it.agent.hold_queued(item[0])
+
+    await it.prompt()
+
+    assert seen == [False]
+    assert it.results[0].text == "returned early"
 
 
 async def test_steering_queued_while_idle_comes_right_after_the_prompt(stage: Make) -> None:

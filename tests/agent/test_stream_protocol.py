@@ -610,6 +610,16 @@ async def test_an_aborted_answer_keeps_what_was_counted(stage: Make) -> None:
     assert it.answers[0].usage.incomplete
 
 
+async def test_a_failed_answer_keeps_what_was_counted(stage: Make) -> None:
+    counted = said("par", usage=Usage(input=1_000), error=ErrorInfo(code="network", message="x"))
+    it = stage(stream_fn=stream_of(StreamError("error", counted)), model=PRICED)
+
+    await it.prompt()
+
+    assert it.answers[0].usage.incomplete
+    assert it.answers[0].usage.cost_usd == 0.003
+
+
 async def test_thoughts_and_signatures_stay_in_the_message(stage: Make) -> None:
     message = AssistantMessage(
         content=[ThinkingBlock(thinking="hm", signature="s"), TextBlock(text="x")]

@@ -462,6 +462,26 @@ async def test_a_plain_function_runs_in_a_thread_of_its_own(stage: Make) -> None
     assert it.results[0].text == "done"
 
 
+async def test_threads_report_in_order_while_they_run_side_by_side(stage: Make) -> None:
+    def execute(call_id: str, args: dict[str, Any], ctx: ToolContext) -> str:
+        for n in range(25):
+            ctx.on_update(str(n))
+        return "done"
+
+    it = stage(
+        calls(*(call("work", id=f"c{n}") for n in range(4))),
+        text("ok"),
+        tools=[Tool("work", "Works.", ANYTHING, execute)],
+    )
+
+    await it.prompt()
+
+    updates = [e for e in it.events if isinstance(e, ToolExecutionUpdateEvent)]
+    seen = [(e.tool_call_id, int(e.partial_result.text)) for e in updates]
+    assert sorted(seen) == [(f"c{n}", step) for n in range(4) for step in range(25)]
+    assert [step for name, step in seen if name == "c2"] == list(range(25))
+
+
 @pytest.mark.parametrize(
     ("answer", "content"),
     [("text", ["text"]), ("", [""]), (None, []), (ToolResult("x"), ["x"]), (ToolResult(None), [])],
@@ -851,6 +871,19 @@ async def test_a_thread_that_goes_on_is_said_to_go_on(stage: Make) -> None:
     assert took < 2.2
     assert "may still be running" in it.results[0].text
     assert it.end.reason == "aborted"
+
+
+async def test_several_calls_that_do_not_listen_share_their_grace(stage: Make) -> None:
+    it = stage(
+        calls(*(call("deaf", id=f"c{n}") for n in range(4))), tools=[deaf("deaf", reports="x")]
+    )
+    it.when("XU(c3)", lambda: it.agent.abort())
+    begun = time.monotonic()
+
+    await it.prompt()
+
+    assert time.monotonic() - begun < 1.4
+    assert [result.is_error for result in it.results] == [True] * 4
 
 
 async def test_calls_that_were_never_started_say_so(stage: Make) -> None:
