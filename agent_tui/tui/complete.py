@@ -205,9 +205,9 @@ def _with_folders(paths: Iterable[str]) -> list[str]:
 def rank(query: str, names: Iterable[str], limit: int) -> list[str]:
     """The names whose characters contain those of `query` in order, best first; case counts not.
 
-    Best is a last part that begins with the query, then one that contains it, then a name that
-    contains it, then the others; among equals the shorter. An empty query takes names as they come,
-    those with fewer folders first.
+    Best is a last part that begins with the query, then one that contains it or a folder that
+    begins with it, then a name that contains it, then the others; among equals the shorter. An
+    empty query takes names as they come, those with fewer folders first.
     """
     if not query:
         return heapq.nsmallest(limit, names, key=lambda name: name.rstrip("/").count("/"))
@@ -229,7 +229,7 @@ def _score(wanted: str, lower: str, pattern: re.Pattern[str]) -> int:
     at = lower.find(wanted, last)
     if at == last or lower.startswith(wanted):
         return 0
-    if at > last:
+    if at > last or f"/{wanted}" in lower:
         return 1
     if wanted in lower:
         return 2

@@ -13,7 +13,7 @@ from agent_tui.core.text import printable
 from agent_tui.tui.complete import Completion
 
 ROWS = 8
-"""How many entries are in view."""
+"""How many entries are in view, where the screen is high enough: never more than a third of it."""
 
 
 class CompletionMenu(Widget):
@@ -42,8 +42,9 @@ class CompletionMenu(Widget):
 
     def render(self) -> Content:
         """The entries in view, one a line: a mark on the chosen one, name, explanation."""
-        first = min(max(self._index - ROWS // 2, 0), max(len(self._items) - ROWS, 0))
-        shown = self._items[first : first + ROWS]
+        rows = max(min(ROWS, self.app.size.height // 3), 1)
+        first = min(max(self._index - rows // 2, 0), max(len(self._items) - rows, 0))
+        shown = self._items[first : first + rows]
         width = max((cell_len(printable(item.label)) for item in shown), default=0)
         lines = [
             self._line(item, width, is_chosen=first + row == self._index)

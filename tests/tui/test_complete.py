@@ -112,6 +112,12 @@ def test_the_best_match_comes_first(query: str, best: str) -> None:
     assert rank(query, names, 10)[0] == best
 
 
+def test_a_folder_that_begins_so_comes_before_one_that_ends_so() -> None:
+    names = ["agent_tui/providers/", "agent_tui/tui/prompt.py"]
+
+    assert rank("tui/pr", names, 10) == ["agent_tui/tui/prompt.py", "agent_tui/providers/"]
+
+
 def test_what_does_not_match_is_left_out() -> None:
     assert rank("xyz", ["src/app.py", "zyx"], 10) == []
 
