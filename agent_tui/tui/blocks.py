@@ -7,134 +7,224 @@ is untrusted: it is shown as it is, without its escape sequences, and never read
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Sequence
+from typing import Literal
 
-from agent_tui.core.messages import StopReason, new_id
-from agent_tui.tui.canvas import Canvas, Line
+from agent_tui.core.messages import StopReason
+from agent_tui.core.text import printable
+from agent_tui.tui.block import Block, Piece, clean_lines, estimate_rows, toggle_on_click
+from agent_tui.tui.canvas import Canvas, Line, Run
+from agent_tui.tui.figures import plural
+from agent_tui.tui.markdown import Markdown
+from agent_tui.tui.tool_block import ToolBlock, ToolStatus
+from agent_tui.tui.wrap import expand_tabs
 
-ToolStatus = Literal["pending", "running", "ok", "failed", "declined", "killed"]
+__all__ = [
+    "AssistantBlock",
+    "Block",
+    "NoticeBlock",
+    "NoticeKind",
+    "Piece",
+    "SummaryBlock",
+    "ThoughtBlock",
+    "ToolBlock",
+    "ToolStatus",
+    "UserBlock",
+]
+
 NoticeKind = Literal["info", "warning", "error", "stopped"]
 
-
-class Piece(Protocol):
-    """A part of a block that is drawn and kept by itself, so that a long block costs little."""
-
-    version: int
-    """Changes whenever `lines` would return something else."""
-
-    def lines(self, canvas: Canvas) -> list[Line]:
-        """The rows of this piece."""
-
-    def estimate(self, width: int) -> int:
-        """About how many rows `lines` would give, without drawing."""
-
-
-class Block:
-    """One item of the transcript."""
-
-    def __init__(self) -> None:
-        self.id = new_id()
-        """Unique in the process; survives every change of the block."""
-        self.version = 0
-        """Changes whenever the block looks different."""
-        self.expanded = False
-        """Whether all is shown; only blocks with `is_expandable` look different."""
-
-    @property
-    def is_expandable(self) -> bool:
-        """Whether there is something to expand or collapse."""
-        return False
-
-    @property
-    def is_running(self) -> bool:
-        """Whether the block shows a time that goes on, so that it wants `tick()`."""
-        return False
-
-    def pieces(self) -> Sequence[Piece]:
-        """What the block is drawn from, top to bottom; most blocks are one piece."""
-        return (self,)
-
-    def lines(self, canvas: Canvas) -> list[Line]:
-        """All rows of the block."""
-        raise NotImplementedError
-
-    def estimate(self, width: int) -> int:
-        """About how many rows the block has at this width, without drawing."""
-        raise NotImplementedError
-
-    def source(self) -> str:
-        """The text behind the block, as it is copied."""
-        raise NotImplementedError
-
-    def toggle(self) -> None:
-        """Expand or collapse."""
-
-    def tick(self, now: float) -> None:
-        """The time has moved on to `now`; `version` changes if that shows."""
+INDENT = Run("  ")
+"""Text stands below text: the first two cells are for what says whose it is."""
+_NOTICE_GLYPHS: dict[NoticeKind, str] = {
+    "info": "· ",
+    "warning": "! ",
+    "error": "✗ ",
+    "stopped": "■ ",
+}
+_SHOWN_LINES = 12
+"""Lines of a long message of the person that are shown while it is collapsed."""
+_LINES_IN_A_PIECE = 100
+_LINE_LIMIT = 2_000
+_LIVE_THOUGHT_ROWS = 3
 
 
 class UserBlock(Block):
-    """What the person said."""
+    """What the person said. A long text, such as a paste, is collapsed."""
 
     def __init__(self, text: str, *, mark: str | None = None) -> None:
         """`mark` is a thin line above, e.g. "↳ steered before step 8"."""
         super().__init__()
+        self._source = text
+        self._mark = printable(mark) if mark else ""
+        self._lines = [*clean_lines(printable(text).strip("\n"), _LINE_LIMIT)]
+        self._pieces = self._cut()
+
+    @property
+    def is_expandable(self) -> bool:
+        """Whether a part is hidden while it is collapsed."""
+        return len(self._lines) > _SHOWN_LINES + 1
+
+    def pieces(self) -> Sequence[Piece]:
+        """The text in parts of a hundred lines."""
+        return self._pieces
+
+    def source(self) -> str:
+        """The text as it was sent."""
+        return self._source
+
+    def toggle(self) -> None:
+        """Show all lines, or the first ones."""
+        super().toggle()
+        self._pieces = self._cut()
+
+    def _cut(self) -> list[Piece]:
+        shown = (
+            self._lines if self.expanded or not self.is_expandable else self._lines[:_SHOWN_LINES]
+        )
+        hidden = len(self._lines) - len(shown)
+        more = ""
+        if self.is_expandable:
+            more = f"▸ {plural(hidden, 'more line')}" if hidden else "▾ all lines"
+        starts = range(0, len(shown), _LINES_IN_A_PIECE)
+        return [
+            _UserPiece(
+                shown[start : start + _LINES_IN_A_PIECE],
+                mark="" if start else self._mark,
+                is_first=not start,
+                more=more if start == starts[-1] else "",
+            )
+            for start in starts
+        ]
+
+
+class _UserPiece:
+    """Some lines of a message of the person."""
+
+    version = 0
+
+    def __init__(self, lines: list[str], *, mark: str, is_first: bool, more: str) -> None:
+        self._lines = lines
+        self._mark = mark
+        self._is_first = is_first
+        self._more = more
+
+    def lines(self, canvas: Canvas) -> list[Line]:
+        out: list[Line] = []
+        if self._mark:
+            out += canvas.lines([Run(self._mark)], "mark", lead=[INDENT])
+        glyph = canvas.run("❯ ", "user-glyph") if self._is_first else INDENT
+        out += canvas.lines([Run("\n".join(self._lines))], "user", lead=[glyph], rest=[INDENT])
+        if self._more:
+            out.append(canvas.decoration([INDENT, canvas.run(self._more, "quiet")], "user"))
+        return out
+
+    def estimate(self, width: int) -> int:
+        return sum(estimate_rows(line, width) for line in self._lines) + bool(self._mark)
 
 
 class AssistantBlock(Block):
     """An answer in markdown, drawn while it arrives."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._markdown = Markdown(INDENT)
+        self._note: _Note | None = None
+
     def append(self, delta: str) -> None:
         """Add text; draws nothing, costs the length of `delta`."""
+        self._markdown.append(delta)
+        self.version += 1
 
     def finish(self, stop_reason: StopReason = "stop", note: str | None = None) -> None:
-        """The answer is over. `note` is a dim last line, e.g. "interrupted"."""
+        """The answer is over. `note` is a last line, e.g. "interrupted"."""
+        if note:
+            self._note = _Note(note, "stopped" if stop_reason == "aborted" else "warning")
+        self.version += 1
+
+    def pieces(self) -> Sequence[Piece]:
+        """The finished parts of the text, the part under way, the note."""
+        parts: Sequence[Piece] = self._markdown.pieces()
+        return parts if self._note is None else [*parts, self._note]
+
+    def source(self) -> str:
+        """The markdown."""
+        return self._markdown.source
 
 
 class ThoughtBlock(Block):
-    """What the model thought before it answered; dim, collapsed to a line or two."""
+    """What the model thought before it answered; dim, and collapsed when it is over."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._markdown = Markdown(INDENT, role="thought")
+        self._is_over = False
+        self._head = _ThoughtHead(self)
+
+    @property
+    def is_expandable(self) -> bool:
+        """There is always more to see than the head."""
+        return True
+
+    @property
+    def text(self) -> str:
+        """The thought so far."""
+        return self._markdown.source
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the model has finished this thought."""
+        return self._is_over
 
     def append(self, delta: str) -> None:
         """Add text; draws nothing, costs the length of `delta`."""
+        self._markdown.append(delta)
+        self.version += 1
 
     def finish(self) -> None:
         """The thought is over."""
+        self._is_over = True
+        self.version += 1
+
+    def pieces(self) -> Sequence[Piece]:
+        """The head, and the whole thought below it when it is expanded."""
+        return [self._head, *self._markdown.pieces()] if self.expanded else [self._head]
+
+    def source(self) -> str:
+        """The thought."""
+        return self.text
 
 
-class ToolBlock(Block):
-    """A tool call: a header that is always there, and as much of the output as its state asks."""
+class _ThoughtHead:
+    """The line that says that there is a thought, and its end while it goes on."""
 
-    def __init__(self, call_id: str, name: str, target: str = "") -> None:
-        super().__init__()
-        self.call_id = call_id
-        self.status: ToolStatus = "pending"
+    def __init__(self, block: ThoughtBlock) -> None:
+        self._block = block
 
-    def arguments(self, raw_text: str) -> None:
-        """The argument text so far, while the model generates it; may be half a JSON object."""
+    @property
+    def version(self) -> int:
+        return self._block.version
 
-    def name_target(self, name: str, target: str) -> None:
-        """Set what the header says, once the arguments are known."""
+    def lines(self, canvas: Canvas) -> list[Line]:
+        block = self._block
+        word = "Thought" if block.is_over else "Thinking"
+        size = plural(block.text.count("\n") + 1, "line") if block.is_over else "…"
+        arrow = "▾" if block.expanded else "▸"
+        click = toggle_on_click(block)
+        head = [
+            Run("✻ ", canvas.style("thought-glyph") + click),
+            Run(f"{word} {size} {arrow}", canvas.style("thought") + click),
+        ]
+        out = [canvas.decoration(head)]
+        if not (block.is_over or block.expanded):
+            end = printable(block.text[-_LIVE_THOUGHT_ROWS * canvas.width :]).strip()
+            if end:
+                rows = canvas.indented(INDENT, role="thought").lines([Run(end)])
+                out += rows[-_LIVE_THOUGHT_ROWS:]
+        return out
 
-    def start(self, now: float) -> None:
-        """The tool runs since `now` (seconds of the pacer's clock)."""
-
-    def update(self, text: str, *, lines: int | None = None, now: float) -> None:
-        """The output so far, or its tail; `lines` counts all of it when `text` is a tail."""
-
-    def finish(
-        self,
-        status: ToolStatus,
-        *,
-        summary: str = "",
-        text: str = "",
-        details: Mapping[str, Any] | None = None,
-        now: float | None = None,
-    ) -> None:
-        """The call has its result. `summary` is the size in the header: "exit 1 · 8 lines".
-
-        A unified diff in `details["diff"]` is drawn as a diff. `now` None: no duration is known.
-        """
+    def estimate(self, width: int) -> int:
+        return 1 if self._block.is_over or self._block.expanded else 1 + _LIVE_THOUGHT_ROWS
 
 
 class NoticeBlock(Block):
@@ -142,6 +232,22 @@ class NoticeBlock(Block):
 
     def __init__(self, text: str, kind: NoticeKind = "info") -> None:
         super().__init__()
+        self._text = printable(text)
+        self._kind: NoticeKind = kind
+
+    def lines(self, canvas: Canvas) -> list[Line]:
+        """The text behind a glyph for its kind."""
+        role = f"notice-{self._kind}"
+        glyph = canvas.run(_NOTICE_GLYPHS[self._kind], f"{role}-glyph")
+        return canvas.lines([Run(expand_tabs(self._text))], role, lead=[glyph], rest=[INDENT])
+
+    def estimate(self, width: int) -> int:
+        """About how many rows there are."""
+        return estimate_rows(self._text, width)
+
+    def source(self) -> str:
+        """The text."""
+        return self._text
 
 
 class SummaryBlock(Block):
@@ -149,3 +255,34 @@ class SummaryBlock(Block):
 
     def __init__(self, text: str) -> None:
         super().__init__()
+        self._text = printable(text)
+
+    def lines(self, canvas: Canvas) -> list[Line]:
+        """The text, dim."""
+        return canvas.lines([Run(expand_tabs(self._text))], "summary", lead=[INDENT])
+
+    def estimate(self, width: int) -> int:
+        """About how many rows there are."""
+        return estimate_rows(self._text, width)
+
+    def source(self) -> str:
+        """The text."""
+        return self._text
+
+
+class _Note:
+    """The line below an answer that did not end well."""
+
+    version = 0
+
+    def __init__(self, text: str, kind: NoticeKind) -> None:
+        self._text = printable(text)
+        self._kind: NoticeKind = kind
+
+    def lines(self, canvas: Canvas) -> list[Line]:
+        glyph = canvas.run(_NOTICE_GLYPHS[self._kind], f"notice-{self._kind}-glyph")
+        text = canvas.run(self._text, "quiet")
+        return [canvas.blank(), *canvas.lines([text], lead=[INDENT, glyph])]
+
+    def estimate(self, width: int) -> int:
+        return 1 + estimate_rows(self._text, width)

@@ -7,9 +7,11 @@ anew. One invariant: **however a text is split into deltas, its lines are the sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from agent_tui.core.text import printable
-from agent_tui.tui.canvas import Canvas, Line
+from agent_tui.tui.block import estimate_rows
+from agent_tui.tui.canvas import Canvas, Line, Run
 from agent_tui.tui.cuts import find_cut
 from agent_tui.tui.typeset import JOIN, Context, typeset
 from agent_tui.tui.wrap import expand_tabs
@@ -18,18 +20,30 @@ LINE_LIMIT = 2_000
 """Characters after which a line of source is cut, so that nothing waits for its end."""
 
 
+class _Look(NamedTuple):
+    """What all rows of a text have in common."""
+
+    margin: tuple[Run, ...]
+    role: str
+
+    def on(self, canvas: Canvas) -> Canvas:
+        return canvas.indented(*self.margin, role=self.role)
+
+
 class MarkdownPiece:
     """A finished part of a text. It never changes."""
 
     version = 0
 
-    def __init__(self, text: str, context: Context, goes_on: bool) -> None:
+    def __init__(self, look: _Look, text: str, context: Context, *, goes_on: bool) -> None:
+        self._look = look
         self._text = text
         self._context = context
         self._goes_on = goes_on
 
     def lines(self, canvas: Canvas) -> list[Line]:
         """The rows at the canvas' width."""
+        canvas = self._look.on(canvas)
         return typeset(self._text, self._context, canvas, goes_on=self._goes_on)
 
     def estimate(self, width: int) -> int:
@@ -40,14 +54,15 @@ class MarkdownPiece:
 class MarkdownTail:
     """The part of a text that may still change."""
 
-    def __init__(self) -> None:
+    def __init__(self, look: _Look) -> None:
+        self._look = look
         self.version = 0
         self.text = ""
         self.context = Context()
 
     def lines(self, canvas: Canvas) -> list[Line]:
         """The rows at the canvas' width."""
-        return typeset(self.text, self.context, canvas)
+        return typeset(self.text, self.context, self._look.on(canvas))
 
     def estimate(self, width: int) -> int:
         """About how many rows there are."""
@@ -57,7 +72,9 @@ class MarkdownTail:
 class Markdown:
     """A text that grows at its end."""
 
-    def __init__(self) -> None:
+    def __init__(self, *margin: Run, role: str = "text") -> None:
+        """All rows begin with `margin` and look like `role`."""
+        self._look = _Look(margin, role)
         self._parts: list[str] = []
         self._fresh: list[str] = []
         self._line = ""
@@ -66,7 +83,7 @@ class Markdown:
         """The clean whole lines that belong to no finished piece, behind `_stub` lines."""
         self._stub = 0
         self._pieces: list[MarkdownPiece] = []
-        self._tail = MarkdownTail()
+        self._tail = MarkdownTail(self._look)
 
     @property
     def source(self) -> str:
@@ -110,7 +127,8 @@ class Markdown:
                 break
             text = "".join(line + "\n" for line in self._lines[: cut.line])
             if not text.isspace():
-                self._pieces.append(MarkdownPiece(text, self._tail.context, cut.goes_on))
+                piece = MarkdownPiece(self._look, text, self._tail.context, goes_on=cut.goes_on)
+                self._pieces.append(piece)
             self._lines[: cut.line] = cut.stub
             self._stub = len(cut.stub)
             self._tail.context = cut.context
@@ -147,8 +165,3 @@ def cut_line(line: str) -> list[str]:
 def clean(line: str) -> str:
     """A line of untrusted source without control characters and tabs."""
     return expand_tabs(printable(line), 4)
-
-
-def estimate_rows(text: str, width: int) -> int:
-    """About how many rows a text takes."""
-    return len(text) // max(1, width) + text.count("\n") + 1

@@ -1,0 +1,306 @@
+"""A tool call on the screen: a header that is always there, and as much output as its state asks.
+
+The panel exists from the first token of the call. Output is kept as the tool reported it; only the
+rows that are drawn are decoded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from agent_tui.core.text import printable
+from agent_tui.tui.ansi import carried_by, decode, one_line
+from agent_tui.tui.block import Block, toggle_on_click
+from agent_tui.tui.canvas import Canvas, Line, Run, cells_of, clip_runs
+from agent_tui.tui.diff import diff_lines
+from agent_tui.tui.figures import clock, plural, span
+from agent_tui.tui.partial_json import GrowingText
+from agent_tui.tui.wrap import clip_start, width_of
+
+ToolStatus = Literal["pending", "running", "ok", "failed", "declined", "killed"]
+
+LIVE_LINES = 5
+"""Lines of output that are shown while a tool runs."""
+FAILED_LINES = 15
+EXPANDED_LINES = 200
+"""Lines that an expanded panel shows; all of them are in the viewer."""
+SILENCE_SECONDS = 5
+"""How long a tool is silent before the header says so."""
+
+_TAIL_BY_TOOL = {"read": 0, "ls": 0, "edit": 0, "write": 0}
+_TAIL = 3
+_PATH_TOOLS = frozenset(("read", "write", "edit", "ls"))
+_WORDS: dict[ToolStatus, str] = {
+    "pending": "preparing",
+    "running": "running",
+    "ok": "done",
+    "failed": "failed",
+    "declined": "declined",
+    "killed": "killed",
+}
+_GLYPHS: dict[ToolStatus, str] = {
+    "pending": "○",
+    "running": "●",
+    "ok": "✓",
+    "failed": "✗",
+    "declined": "⊘",
+    "killed": "■",
+}
+_SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_SPINS_PER_SECOND = 4
+_NAME_WIDTH = 6
+_LEAST_TARGET = 16
+_PREVIEW_CHARACTERS = 2_000
+
+
+class ToolBlock(Block):
+    """The panel of one tool call."""
+
+    def __init__(self, call_id: str, name: str, target: str = "") -> None:
+        super().__init__()
+        self.call_id = call_id
+        """The id that the model gave the call."""
+        self.status: ToolStatus = "pending"
+        self._name = one_line(name)
+        self._target = one_line(target)
+        self._arguments = GrowingText()
+        self._waits_for = ""
+        self._began: float | None = None
+        self._now = 0.0
+        self._last_output = 0.0
+        self._seconds: float | None = None
+        self._text = ""
+        self._line_count = 0
+        self._summary = ""
+        self._diff = ""
+
+    @property
+    def title(self) -> str:
+        """The tool and its target in one line."""
+        return f"{self._name} {self._target}".rstrip()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether the tool is at work."""
+        return self.status == "running"
+
+    @property
+    def is_expandable(self) -> bool:
+        """Whether there is a diff, or more output than is shown."""
+        return bool(self._diff) or (
+            self.status not in ("pending", "running") and self._shown_lines > self._tail_length
+        )
+
+    @property
+    def joins(self) -> bool:
+        """Panels stand below each other without blank rows."""
+        return True
+
+    # What happens to the call
+
+    def name_target(self, name: str, target: str) -> None:
+        """Set what the header says, once the arguments are known."""
+        self._name, self._target = one_line(name), one_line(target)
+        self.version += 1
+
+    def arguments(self, raw_text: str) -> None:
+        """The argument text so far, while the model generates it; may be half a JSON object."""
+        self._arguments.feed(raw_text)
+        self.version += 1
+
+    def wait(self, reason: str) -> None:
+        """The call waits, e.g. for an answer of the person; `start` ends that."""
+        self._waits_for = one_line(reason)
+        self.status = "pending"
+        self.version += 1
+
+    def start(self, now: float) -> None:
+        """The tool runs since `now` (seconds of the pacer's clock)."""
+        self._began = self._now = self._last_output = now
+        self._waits_for = ""
+        self.status = "running"
+        self.version += 1
+
+    def update(self, text: str, *, lines: int | None = None, now: float) -> None:
+        """The output so far, or its tail; `lines` counts all of it when `text` is a tail."""
+        self._text = text
+        self._line_count = _count_lines(text) if lines is None else lines
+        self._now = self._last_output = now
+        self.version += 1
+
+    def finish(
+        self,
+        status: ToolStatus,
+        *,
+        summary: str = "",
+        text: str = "",
+        details: Mapping[str, Any] | None = None,
+        now: float | None = None,
+    ) -> None:
+        """The call has its result. `summary` is the size in the header: "exit 1 · 8 lines".
+
+        A unified diff in `details["diff"]` is drawn as a diff. `now` None: no duration is known.
+        """
+        self.status = status
+        self._summary = one_line(summary)
+        self._text = text
+        diff = (details or {}).get("diff")
+        self._diff = diff if isinstance(diff, str) else ""
+        known = now is not None and self._began is not None
+        self._seconds = (now or 0.0) - (self._began or 0.0) if known else None
+        self.version += 1
+
+    def tick(self, now: float) -> None:
+        """Turn the spinner and the seconds."""
+        self._now = now
+        self.version += 1
+
+    def source(self) -> str:
+        """The header and the output, without colours; the diff if there is one."""
+        body = self._diff or "\n".join(
+            "".join(run.text for run in decode(line).runs) for line in self._text.split("\n")
+        )
+        return f"{self.title}\n{printable(body)}".rstrip()
+
+    # How it looks
+
+    def estimate(self, width: int) -> int:
+        """About how many rows there are."""
+        if self.status == "running":
+            return 1 + LIVE_LINES
+        return 1 + min(EXPANDED_LINES if self.expanded else self._tail_length, self._shown_lines)
+
+    def lines(self, canvas: Canvas) -> list[Line]:
+        """The header and what is shown of the output."""
+        lead = [canvas.outside("  "), canvas.outside("│ ", "panel-bar")]
+        return [*self._header(canvas), *self._body(canvas, lead)]
+
+    def _header(self, canvas: Canvas) -> list[Line]:
+        click = toggle_on_click(self)
+        left = [
+            Run(f"{self._glyph(canvas)} ", canvas.style(f"tool-{self.status}") + click),
+            Run(f"{self._name.ljust(_NAME_WIDTH)} ", canvas.style("tool-name") + click),
+        ]
+        arrow = ""
+        if self.is_expandable:
+            arrow = (" ▾" if self.expanded else " ▸") + (" diff" if self._diff else "")
+        role = f"tool-{self.status}" if self.status in ("failed", "declined", "killed") else "quiet"
+        right = [
+            Run(" · ".join(self._facts()), canvas.style(role) + click),
+            Run(arrow, canvas.style("quiet") + click),
+        ]
+        target = Run(self._target, canvas.style("tool-target") + click)
+        needed = cells_of(left) + min(width_of(self._target), _LEAST_TARGET) + 1 + cells_of(right)
+        if needed <= canvas.room:
+            room = canvas.room - cells_of(left) - cells_of(right) - 1
+            return [canvas.row([*left, self._cut(target, room)], right, gutter=2)]
+        cut = self._cut(target, canvas.room - cells_of(left))
+        return [
+            canvas.row([*left, cut], gutter=2),
+            canvas.row([Run("  "), *clip_runs(right, max(1, canvas.room - 2))], gutter=2),
+        ]
+
+    def _cut(self, target: Run, room: int) -> Run:
+        """Of a path the end is kept, of anything else the beginning."""
+        if self._name in _PATH_TOOLS:
+            return Run(clip_start(target.text, max(0, room)), target.style)
+        return (clip_runs([target], max(0, room)) or [Run("")])[0]
+
+    def _glyph(self, canvas: Canvas) -> str:
+        if self.status == "running" and canvas.motion:
+            return _SPINNER[int(self._now * _SPINS_PER_SECOND) % len(_SPINNER)]
+        return _GLYPHS[self.status]
+
+    def _facts(self) -> Iterator[str]:
+        """What the right end of the header says."""
+        word = _WORDS[self.status]
+        match self.status:
+            case "pending":
+                yield self._waits_for or word
+                if self._arguments.line_count > 1:
+                    yield plural(self._arguments.line_count, "line")
+            case "running":
+                yield word
+                yield clock(self._now - (self._began or self._now))
+                if self._line_count:
+                    yield plural(self._line_count, "line")
+                if (silence := self._now - self._last_output) >= SILENCE_SECONDS:
+                    yield (
+                        f"last output {clock(silence)} ago" if self._line_count else "no output yet"
+                    )
+            case "declined":
+                yield f"{word}: {self._summary}" if self._summary else word
+            case _:
+                yield word
+                if self._summary:
+                    yield self._summary
+                if self._seconds is not None:
+                    yield span(self._seconds)
+
+    def _body(self, canvas: Canvas, lead: Sequence[Run]) -> list[Line]:
+        if self.status == "pending":
+            return self._preview(canvas, lead)
+        if self.status == "running":
+            return self._output(canvas, lead, LIVE_LINES, wrapped=False)
+        if not self.expanded:
+            return self._output(canvas, lead, self._tail_length, wrapped=self.status == "failed")
+        if self._diff:
+            return diff_lines(self._diff, canvas, lead=lead, limit=EXPANDED_LINES)
+        return self._output(canvas, lead, EXPANDED_LINES, wrapped=True)
+
+    def _preview(self, canvas: Canvas, lead: Sequence[Run]) -> list[Line]:
+        """The end of a long argument, such as the content of a file, as it grows."""
+        if self._arguments.line_count < 2:
+            return []
+        text = printable(self._arguments.tail(_PREVIEW_CHARACTERS))
+        return self._last_rows(text, canvas, lead, LIVE_LINES, wrapped=False)
+
+    def _output(
+        self, canvas: Canvas, lead: Sequence[Run], count: int, *, wrapped: bool
+    ) -> list[Line]:
+        out: list[Line] = []
+        hidden = self._shown_lines - count
+        if wrapped and hidden > 0:
+            earlier = canvas.run(f"… {plural(hidden, 'earlier line')}", "quiet")
+            out.append(canvas.decoration([*lead, earlier]))
+        return out + self._last_rows(self._text, canvas, lead, count, wrapped=wrapped)
+
+    def _last_rows(
+        self, text: str, canvas: Canvas, lead: Sequence[Run], count: int, *, wrapped: bool
+    ) -> list[Line]:
+        if not count or not text:
+            return []
+        text = text.removesuffix("\n")
+        rows = text.rsplit("\n", count)[-count:]
+        style = carried_by(text[: len(text) - sum(map(len, rows)) - len(rows) + 1])
+        out: list[Line] = []
+        for row in rows:
+            decoded = decode(row, style)
+            style = decoded.carried
+            if wrapped:
+                out += canvas.lines(decoded.runs, "tool-output", lead=lead, rest=lead)
+            else:
+                runs = clip_runs(decoded.runs, max(1, canvas.room - cells_of(lead)))
+                out += canvas.lines(runs, "tool-output", lead=lead)
+        return out
+
+    @property
+    def _shown_lines(self) -> int:
+        return _count_lines(self._text)
+
+    @property
+    def _tail_length(self) -> int:
+        match self.status:
+            case "ok":
+                return 0 if self._diff else _TAIL_BY_TOOL.get(self._name, _TAIL)
+            case "failed":
+                return FAILED_LINES
+            case "killed":
+                return LIVE_LINES
+            case _:
+                return 0
+
+
+def _count_lines(text: str) -> int:
+    return text.count("\n") + (not text.endswith("\n")) if text else 0
