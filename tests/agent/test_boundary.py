@@ -24,7 +24,7 @@ from agent_tui import (
     ToolResultMessage,
     UserMessage,
 )
-from agent_tui.agent.boundary import convert_to_llm, normalise
+from agent_tui.agent.boundary import Boundary, convert_to_llm, normalise
 from agent_tui.core.messages import LlmMessage, text_of
 from agent_tui.testing import call, calls, hang, text, think
 from tests.agent.stage import Make, answered, asked, said, user
@@ -606,3 +606,36 @@ def test_words_of_the_user_are_never_lost_or_reordered(
     ]
     assert sorted(said_before) == sorted(said_after)
     assert said_before == said_after
+
+
+@st.composite
+def growing_histories(draw: st.DrawFn) -> list[list[LlmMessage]]:
+    """What the requests of one run may look like: mostly the one before and more."""
+    history: list[LlmMessage] = []
+    requests = []
+    for _ in range(draw(st.integers(1, 5))):
+        change = draw(st.sampled_from(["grow", "grow", "grow", "cut", "swap"]))
+        if change == "cut":
+            history = history[draw(st.integers(0, 3)) :]
+        if change == "swap" and history:
+            place = draw(st.integers(0, len(history) - 1))
+            history = [*history[:place], draw(USERS), *history[place + 1 :]]
+        history = [*history, *draw(st.lists(st.one_of(USERS, RESULTS, ANSWERS), max_size=5))]
+        requests.append(history)
+    return requests
+
+
+@settings(max_examples=200, deadline=None)
+@given(growing_histories(), st.lists(MODELS, min_size=5, max_size=5), POLICIES)
+def test_remembering_the_request_before_changes_nothing(
+    requests: list[list[LlmMessage]], models: list[Model], policy: Any
+) -> None:
+    boundary = Boundary(policy)
+
+    for place, request in enumerate(requests):
+        model = models[place // 3]
+        shown = boundary.normalise(request, model)
+        plain = normalise(request, model, policy)
+
+        assert [m.model_dump() for m in shown] == [m.model_dump() for m in plain]
+        assert (shown is request) == (plain is request)

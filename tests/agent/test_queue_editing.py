@@ -244,6 +244,17 @@ async def test_a_turn_whose_only_message_was_withdrawn_asks_nothing(stage: Make)
     assert it.queue == []
 
 
+async def test_a_withdrawn_message_leaves_the_result_of_the_run_as_it_was(stage: Make) -> None:
+    it = stage(text("the answer"), text("never"))
+    item_id = it.agent.follow_up("F")
+    it.when("TE[]", lambda: it.when("TS", lambda: it.agent.cancel_queued(item_id)))
+
+    result = await it.agent.run("p")
+
+    assert result.iterations == len(it.requests) == 1
+    assert result.final_message == "the answer"
+
+
 # -- replacing and moving --------------------------------------------------------------------------
 
 

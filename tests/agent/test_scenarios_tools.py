@@ -386,6 +386,19 @@ async def test_steering_during_a_terminating_batch_still_gets_its_turn(stage: Ma
     it.expect('… XS(c1) XE(c1) M:r(c1) TE[c1] TS M:u"S" A:a/stop TE[] AE:completed')
 
 
+async def test_a_follow_up_gets_its_turn_after_a_terminating_batch(stage: Make) -> None:
+    it = stage(
+        calls(call("last", id="c1")),
+        text("followed"),
+        tools=[answering("last", ToolResult("bye", terminate=True))],
+    )
+    it.agent.follow_up("F")
+
+    await it.prompt()
+
+    it.expect('… XS(c1) XE(c1) M:r(c1) TE[c1] TS M:u"F" A:a/stop TE[] AE:completed')
+
+
 async def test_a_call_of_a_truncated_answer_is_not_executed(stage: Make) -> None:
     """S28."""
     it = stage(

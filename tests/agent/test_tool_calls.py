@@ -932,6 +932,46 @@ async def test_one_call_that_does_not_listen_can_be_stopped_too(stage: Make) -> 
     assert it.end.reason == "completed"
 
 
+async def test_a_call_can_be_stopped_while_its_approval_is_open(stage: Make) -> None:
+    asked = asyncio.Event()
+
+    async def ask(ctx: BeforeToolCallContext, signal: AbortSignal) -> None:
+        asked.set()
+        await asyncio.Event().wait()
+
+    it = stage(calls(call("echo", id="c1")), text("on"), tools=[echo()], before_tool_call=ask)
+    run = asyncio.create_task(it.prompt())
+    await asked.wait()
+
+    stopped = it.agent.abort_tool("c1")
+    await run
+
+    it.expect("… XS(c1) XE(c1)✗ M:r(c1) TE[c1] TS A:a/stop TE[] AE:completed")
+    assert stopped
+    assert it.executed == []
+
+
+async def test_a_call_can_be_stopped_before_its_turn_comes(stage: Make) -> None:
+    gate = asyncio.Event()
+    it = stage(
+        calls(call("wait", id="c1"), call("echo", id="c2")),
+        text("on"),
+        tools=[waiting("wait", gate), echo()],
+        max_parallel_tools=1,
+    )
+    run = asyncio.create_task(it.prompt())
+    await until(lambda: it.executed)
+
+    stopped = it.agent.abort_tool("c2")
+    gate.set()
+    await run
+
+    assert stopped
+    assert it.executed == ["c1"]
+    assert [result.is_error for result in it.results] == [False, True]
+    assert it.end.reason == "completed"
+
+
 async def test_stopping_a_call_that_is_not_open_says_no(stage: Make) -> None:
     gate = asyncio.Event()
     told: list[bool] = []
