@@ -154,6 +154,10 @@ def chat(
     settings = _settings(flags)
     from agent_tui.session.build import build_session
     from agent_tui.tui import ChatApp
+    from agent_tui.tui.themes import theme_files
+
+    if theme is not None and theme not in (known := theme_files([settings.folders.themes])):
+        _exit_with(f"--theme: there is no theme {theme!r}; known: {', '.join(known)}")
 
     screen = ChatApp(build_session(settings), settings=settings)
     screen.run()
@@ -239,10 +243,11 @@ def models(
 def themes() -> None:
     """List the looks that --theme can name."""
     from agent_tui.config import find_folders
-    from agent_tui.tui.themes import load_themes
+    from agent_tui.tui.themes import theme_files
 
-    for theme in load_themes([find_folders(os.environ).themes]):
-        typer.echo(theme)
+    own = find_folders(os.environ).themes
+    for name, file in theme_files([own]).items():
+        typer.echo(f"{name:<16} {file}" if file.parent == own else name)
 
 
 @config_app.command()

@@ -24,7 +24,7 @@ from agent_tui.session.events import (
     Verdict,
 )
 from agent_tui.session.rules import Rule, allows, command_of, rule_for_command
-from agent_tui.session.targets import target_of
+from agent_tui.session.targets import revealed, target_of
 from agent_tui.tools import ACCESS, Reach, Refused, judge, path_argument, preview
 
 ApprovalMode = Literal["ask", "auto-edit", "full-auto", "read-only"]
@@ -38,9 +38,9 @@ class ApprovalRequest:
     tool_name: str
     args: Mapping[str, Any]
     summary: str
-    """The exact command or path, as the model wrote it."""
+    """The exact command or path, as the model wrote it; control characters are spelled out."""
     detail: str
-    """All of it: the whole command, a unified diff, the content, or the arguments."""
+    """All of it: the whole command, a unified diff, or the arguments; likewise."""
     cwd: str
     reason: str
     """Why this call asks, as a clause: "it runs a command"."""
@@ -173,14 +173,16 @@ class Approvals:
             detail: str | None = command_of(args)
         else:
             detail = await asyncio.to_thread(preview, name, args, self.cwd)
+        if detail is None:
+            detail = json.dumps(args, indent=2, ensure_ascii=False)
         return ApprovalRequest(
             tool_call_id=ctx.tool_call.id,
             tool_name=name,
             args=args,
-            summary=target_of(args),
-            detail=json.dumps(args, indent=2, ensure_ascii=False) if detail is None else detail,
+            summary=revealed(target_of(args)),
+            detail=revealed(detail),
             cwd=str(self.cwd),
-            reason=question.reason,
+            reason=revealed(question.reason),
             rule=None if question.rule is None else str(question.rule),
         )
 

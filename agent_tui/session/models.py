@@ -18,7 +18,6 @@ from agent_tui.core.model import Model
 from agent_tui.core.registry import find_model, is_registered, require_wire
 from agent_tui.providers.addresses import clean_base_url
 from agent_tui.providers.catalog import get_model, list_models, provider_names
-from agent_tui.providers.compat import compat_problems
 from agent_tui.providers.keys import KEY_NAMES, key_from_environment
 
 DEMO = "demo/tour"
@@ -185,6 +184,8 @@ def _with_key_name(settings: Settings, key: str) -> dict[str, ProviderSettings]:
 
 
 def _provider_problems(table: ProviderSettings, environ: Mapping[str, str]) -> list[str]:
+    from agent_tui.providers.compat import compat_problems
+
     place = f"providers.{table.name}"
     problems = [f"{place}.compat: {text}" for text in compat_problems(table.compat)]
     for entry in table.models:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import platform
+import sys
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
 from agent_tui.core.tool import Tool
+
+_SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
 _ROLE = """\
 You are a careful assistant in a terminal. You work together with the person at the keyboard, who \
@@ -40,7 +42,7 @@ def system_prompt(
 def _place(cwd: Path, today: date, is_repository: bool) -> str:
     lines = [
         f"Working folder: {cwd}" + (" (a git repository)" if is_repository else ""),
-        f"System: {platform.system() or 'unknown'}",
+        f"System: {_SYSTEMS.get(sys.platform, sys.platform)}",
         f"Date: {today.isoformat()}",
     ]
     return "\n".join(lines)

@@ -177,6 +177,19 @@ async def test_a_question_shows_the_whole_command_and_why_it_asks(project: Path)
     await turn
 
 
+async def test_a_command_cannot_hide_behind_what_a_terminal_swallows(project: Path) -> None:
+    command = "echo hi \x1b]0; ; rm -rf x \x07 \u202e\r."
+    rig = rig_in(project, calls(call("bash", {"command": command})))
+    turn = start(rig.session.prompt("go"))
+
+    request = await first_question(rig)
+
+    assert request.detail == r"echo hi \x1b]0; ; rm -rf x \x07 \u202e\r."
+    assert request.args["command"] == command
+    rig.session.abort()
+    await turn
+
+
 async def test_a_question_about_an_edit_shows_its_diff_before_it_is_applied(project: Path) -> None:
     args = {"path": "a.txt", "old": "two", "new": "three"}
     rig = rig_in(project, calls(call("edit", args)))
