@@ -108,7 +108,7 @@ class Answer:
 
     def _close_call(self, block: ToolBlock, message: AssistantMessage) -> None:
         if message.stop_reason in ("aborted", "error"):
-            block.finish("declined", summary="not run: the call was cut off")
+            block.finish("killed", summary="before the call was complete")
         else:
             self._adopt(block)
 

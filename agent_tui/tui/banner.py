@@ -83,13 +83,11 @@ def stopping_notice(seconds: float, *, killing: bool = False) -> str:
 
 def limit_sentence(reason: str, steps: int, pending: int) -> str:
     """Why a turn ended although there was more to do; empty if it ended by itself."""
-    held = f" · {pending} pending, on hold (enter sends them)" if pending else ""
+    way_on = f"enter sends {pending} pending" if pending else "enter goes on"
     match reason:
         case "max_iterations":
-            return (
-                f"Paused after {plural(steps, 'step')}, the limit of a turn · enter goes on{held}"
-            )
+            return f"Paused after {plural(steps, 'step')}, the limit of a turn · {way_on}"
         case "stopped":
-            return f"Stopped after step {steps}, as asked · enter goes on{held}"
+            return f"Stopped after step {steps}, as asked · {way_on}"
         case _:
             return ""

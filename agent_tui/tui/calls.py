@@ -80,8 +80,14 @@ class Calls:
         self._killing.add(call_id)
 
     def refuse(self, call_id: str, why: str) -> None:
-        """The person, or a stop, said no to this call."""
+        """The person said no to this call, with these words or none."""
         self._refused[call_id] = why
+
+    def ask(self, call_id: str) -> None:
+        """A question about this call is open: nothing of the step runs until it is answered."""
+        for known, call in self._open.items():
+            call.block.wait("asks you" if known == call_id else "waits its turn")
+            self.view.mark(call.block)
 
     def restart_clocks(self) -> None:
         """A question was answered: what waited for it begins now."""
@@ -130,9 +136,10 @@ class Calls:
                 self.changed.add(path)
             self._close(block, "ok", call.name, event, now)
         elif call_id in self._refused:
-            block.finish("declined", summary=self._refused[call_id])
+            said = self._refused[call_id]
+            block.finish("declined", summary=f'"{said}"' if said else "")
         elif result.text.startswith(NEVER_RAN):
-            block.finish("declined", summary="not started")
+            block.finish("killed", summary="before it started")
         elif self.is_stopping or call_id in self._killing:
             self.killed.append(Killed(call.label, now - call.since, call.lines))
             self._close(block, "killed", call.name, event, now)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from rich.cells import chop_cells
 from textual.widgets import Static
 
-from agent_tui.core.text import printable
 from agent_tui.tui import hints
 from agent_tui.tui.figures import one_line
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.pending import delivery_sentences
 from agent_tui.tui.status import Span, cut, status_lines
 from agent_tui.tui.strip import StripView
+from agent_tui.tui.terminal import State as WindowState
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
@@ -44,7 +44,7 @@ class Chrome:
         self._folder = hints.short_folder(cwd, home)
         self._branch = hints.git_branch(cwd)
         self._flash: _Flash | None = None
-        self._drawn: dict[str, object] = {}
+        self._drawn: dict[str, list[list[Span]]] = {}
         self.header = Static(id="header")
         self.hint = Static(id="hint")
         self.status = Static(id="status")
@@ -73,15 +73,17 @@ class Chrome:
         asked = app.session.approvals.pending
         app.card.show(asked[0] if asked else None, len(asked))
 
-    def window_title(self) -> str:
-        """The window's title; it carries the state."""
-        name = one_line(printable(self.title), 40) or self._folder
-        if not self._app.is_ready:
-            return name
-        state = self._app.presenter.status.state
-        marks = {"idle": "", "running": "● ", "stopping": "■ ", "retrying": "↻ "}
-        mark = "? " if self._app.presenter.questions else marks[state]
-        return f"{mark}{name} · agent-tui"
+    def window_title(self) -> tuple[str, WindowState]:
+        """What the window's title says, and the state it carries."""
+        name = one_line(self.title, 40) or self._folder
+        app = self._app
+        if not app.is_ready:
+            return name, "idle"
+        if app.presenter.questions:
+            return name, "needs you"
+        if app.presenter.status.state != "idle":
+            return name, "working"
+        return name, "failed" if app.presenter.has_failed else "idle"
 
     def resized(self) -> None:
         """Everything is drawn anew."""
@@ -92,8 +94,12 @@ class Chrome:
         if self._drawn.get(name) != rows:
             before = self._drawn.get(name)
             self._drawn[name] = rows
-            same_height = isinstance(before, list) and len(before) == len(rows)
+            same_height = before is not None and len(before) == len(rows)
             widget.update(painted_lines(rows), layout=not same_height)
+
+    def rows(self, name: str) -> list[list[Span]]:
+        """What is drawn as `header`, `hint` or `status`."""
+        return self._drawn.get(name, [])
 
     def _heading(self) -> hints.Heading:
         state = self._app.session.agent.state

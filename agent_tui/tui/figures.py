@@ -28,10 +28,8 @@ def money(usd: float | None, *, incomplete: bool = False) -> str:
 
 
 def span(seconds: float) -> str:
-    """How long something took or has been going on: `0.4 s`, `14 s`, `1m12s`, `2h05m`."""
-    if seconds < 9.95:
-        return f"{seconds:.1f} s"
-    return clock(seconds)
+    """How long something took: `0.4 s`, `14 s`, `1m12s`."""
+    return f"{seconds:.1f} s" if seconds < 9.95 else clock(seconds + 0.5)
 
 
 def clock(seconds: float) -> str:

@@ -40,7 +40,7 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
     match now.place:
         case "strip":
             return [
-                ("↑↓ select", 50),
+                ("alt+↑↓ select", 50),
                 ("e edit", 80),
                 ("d delete", 70),
                 ("alt+shift+↑↓ move", 40),
@@ -63,7 +63,7 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
             return [("enter stores", 90), ("esc keeps the old text", 80), ("empty: deletes", 50)]
         case "cursor":
             return [
-                ("↑↓ move", 60),
+                ("ctrl+↑↓ move", 60),
                 ("space expand", 80),
                 ("enter view", 70),
                 ("y copy", 65),

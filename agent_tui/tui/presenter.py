@@ -108,6 +108,8 @@ class Presenter:
         self._is_killing = False
         self.was_stopped = False
         """The last run was aborted, and not to make room for a message."""
+        self.has_failed = False
+        """The last run ended with an error."""
         self.can_continue = False
         """The last turn broke off in a way that can be gone on from."""
         self._phase: Phase = "idle"
@@ -140,6 +142,7 @@ class Presenter:
             tokens_per_second=rate,
             rate_is_estimate=estimated,
             context_tokens=self._ledger.context_tokens,
+            context_is_estimate=tally.is_guessing,
             context_window=self.context_window,
         )
 
@@ -293,6 +296,7 @@ class Presenter:
         if event.will_retry:
             return
         self.can_continue = event.reason in CAN_CONTINUE
+        self.has_failed = event.reason in ("error", "tool_error")
         self.was_stopped = event.reason == "aborted" and not self._stops_to_send
         if self._has_output or event.reason != "aborted":
             self._view.append(SummaryBlock(self._summary()))
@@ -401,6 +405,7 @@ class Presenter:
     def _take_question(self, event: ApprovalRequestEvent) -> None:
         request = event.request
         self.questions.append(Question(request.id, request.tool_call_id, request.summary))
+        self._calls.ask(request.tool_call_id)
 
     def _take_answer(self, event: ApprovalAnswerEvent) -> None:
         question = next((item for item in self.questions if item.id == event.request_id), None)
@@ -409,10 +414,9 @@ class Presenter:
         self.questions.remove(question)
         match event.verdict:
             case "decline":
-                said = f'declined: "{event.comment}"' if event.comment else "declined"
-                self._calls.refuse(question.call_id, said)
+                self._calls.refuse(question.call_id, event.comment or "")
             case "aborted":
-                self._calls.refuse(question.call_id, "aborted before start")
+                pass  # the call's own end says that it never started
             case _:
                 self._calls.restart_clocks()
 

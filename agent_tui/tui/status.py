@@ -54,6 +54,7 @@ class Status:
     tokens_per_second: float | None = None
     rate_is_estimate: bool = False
     context_tokens: int | None = None
+    context_is_estimate: bool = False
     context_window: int | None = None
 
 
@@ -180,12 +181,13 @@ def _context_field(status: Status) -> Field:
     used, window = status.context_tokens, status.context_window
     if used is None:
         return Field(f"context ?/{count(window)}" if window else "context ?", 95)
+    mark = "~" if status.context_is_estimate else ""
     if not window:
-        return Field(f"context {count(used)}/?", 95)
+        return Field(f"context {mark}{count(used)}/?", 95)
     share = used / window
     filled = min(BAR_CELLS, round(share * BAR_CELLS) or (1 if used else 0))
     bar = "▓" * filled + "░" * (BAR_CELLS - filled)
-    figures = f"{count(used)}/{count(window)} {share:.0%}"
+    figures = f"{mark}{count(used)}/{count(window)} {share:.0%}"
     role = "warning" if share >= WARN_SHARE else ""
     return Field(f"context {bar} {figures}", 60, role, Field(f"context {figures}", 95, role))
 

@@ -143,12 +143,17 @@ class PendingStrip(Static):
         self.display = False
         self._editor: ItemEditor | None = None
         self._rest = Static(id="pending-rest")
-        self._drawn: object = None
+        self._drawn: tuple[list[Row], list[Row]] = ([], [])
 
     @property
     def editor(self) -> ItemEditor | None:
         """The editor of the item that is being edited."""
         return self._editor
+
+    @property
+    def rows(self) -> list[Row]:
+        """What is drawn."""
+        return [*self._drawn[0], *self._drawn[1]]
 
     def show(self, view: StripView) -> None:
         """Draw; costs nothing when nothing has changed."""
@@ -175,4 +180,4 @@ class PendingStrip(Static):
             self._editor.remove()
             self._rest.remove()
             self._editor = None
-            self._drawn = None
+            self._drawn = ([], [])

@@ -22,6 +22,8 @@ class Tally:
     now: Callable[[], float]
     steps: int = 0
     """Steps begun in this turn."""
+    is_guessing: bool = False
+    """The latest answer came without counts: the size of the context is an estimate."""
     _session_steps: int = 0
     _unreported: int = 0
     _session_unreported: int = 0
@@ -62,6 +64,7 @@ class Tally:
         """The answer is complete: now its tokens are known, if the provider counted them."""
         usage, began = message.usage, self._first_delta_at
         self._first_delta_at = None
+        self.is_guessing = not usage.total and not usage.output
         if usage.is_empty and message.error is None:
             self._unreported += 1
             self._session_unreported += 1

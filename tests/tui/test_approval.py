@@ -1,0 +1,122 @@
+"""The approval card: shows all of a call, hides nothing, is not answered by accident."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_tui.tui.approval import Guard, Row, body_rows, card_rows, visible_blanks
+
+
+@dataclass
+class Asked:
+    summary: str = "ls"
+    detail: str = ""
+    tool_name: str = "bash"
+    cwd: str = "/project"
+    reason: str = "it runs a command"
+    rule: str | None = "`ls` with any arguments"
+    id: str = "q1"
+
+
+def text(rows: list[Row]) -> str:
+    return "\n".join("".join(part for part, _ in row) for row in rows)
+
+
+def card(request: Asked, *, width: int = 80, height: int = 12, offset: int = 0) -> str:
+    return text(card_rows(request, (1, 1), width, height, offset)[0])
+
+
+def test_the_card_names_tool_reason_command_folder_and_answers() -> None:
+    assert card(Asked()).splitlines() == [
+        "bash asks: it runs a command",
+        "│ ls",
+        "in /project",
+        "alt+y once · alt+a always · alt+n decline · alt+e decline with a comment",
+        "always would allow: `ls` with any arguments",
+    ]
+
+
+def test_several_open_questions_are_counted() -> None:
+    rows, _ = card_rows(Asked(), (1, 3), 80, 12, 0)
+
+    assert "(1 of 3)" in text(rows)
+
+
+def test_blanks_cannot_push_a_command_out_of_sight() -> None:
+    command = "echo hello" + " " * 300 + "; touch hidden.txt" + "\n" * 13 + "touch hidden2.txt"
+
+    body = text(body_rows(Asked(detail=command), 74))
+
+    assert "touch hidden.txt" in body.replace("\n", "")
+    assert "touch hidden2.txt" in body
+    assert "·····" in body
+
+
+def test_a_cut_is_marked_and_the_rest_is_reached_by_scrolling() -> None:
+    request = Asked(detail="\n".join(f"line {n}" for n in range(40)))
+
+    top = card(request)
+    bottom, offset = card_rows(request, (1, 1), 80, 12, 10_000)
+
+    assert "more below (alt+pgup/pgdn)" in top
+    assert "line 39" in text(bottom)
+    assert 0 < offset < 40
+
+
+def test_a_diff_is_coloured_by_its_signs() -> None:
+    diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same"
+
+    roles = [row[0][1] for row in body_rows(Asked(detail=diff, tool_name="edit"), 60)]
+
+    assert roles == ["quiet", "quiet", "quiet", "removed", "added", ""]
+
+
+def test_markup_and_escape_sequences_are_plain_text() -> None:
+    body = text(body_rows(Asked(detail="echo [bold]x[/] \x1b]52;c;AAAA\x07\x1b[2J"), 60))
+
+    assert body == "echo [bold]x[/] "
+
+
+def test_on_a_narrow_screen_the_answers_stay() -> None:
+    narrow = card(Asked(), width=40)
+    tiny = card(Asked(), width=24)
+
+    assert "alt+y once · alt+a always · alt+n no" in narrow
+    assert "/yes · /always · /no" in tiny
+
+
+@given(st.text(max_size=400), st.integers(10, 120), st.integers(5, 30))
+def test_no_card_is_higher_than_its_room_and_no_text_is_lost(
+    detail: str, width: int, height: int
+) -> None:
+    rows, _ = card_rows(Asked(detail=detail), (1, 1), width, height, 0)
+
+    assert len(rows) <= max(height, 6)
+
+
+def test_tabs_are_made_visible() -> None:
+    assert visible_blanks("a  b    c\td") == "a  b····c→   d"
+
+
+def test_keys_within_half_a_second_do_not_answer() -> None:
+    time = [10.0]
+    guard = Guard(lambda: time[0])
+
+    unseen = guard.may_answer("q1")
+    guard.shown("q1")
+    time[0] += 0.4
+    early = guard.may_answer("q1")
+    guard.shown("q1")
+    time[0] += 0.1
+    later = guard.may_answer("q1")
+
+    assert [unseen, early, later] == [False, False, True]
+
+
+def test_a_very_long_token_is_drawn_at_once() -> None:
+    rows = body_rows(Asked(detail="x" * 200_000), 80)
+
+    assert len(rows) == 2500

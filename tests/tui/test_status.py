@@ -1,0 +1,141 @@
+"""The status lines: what is shown at which width, and how unknown figures look."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agent_tui.core.usage import Usage
+from agent_tui.tui.status import Counters, Span, Status, status_lines, summary_line
+
+TURN = Counters(Usage(input=1650, cache_read=16_800, output=2100, cost_usd=0.043, total=20_550), 7)
+SESSION = Counters(Usage(input=412_000, output=38_000, cost_usd=0.87, total=450_000), 40)
+
+
+def status(**changes: object) -> Status:
+    known: dict[str, object] = {
+        "state": "running",
+        "turn": TURN,
+        "session": SESSION,
+        "max_steps": 100,
+        "seconds": 72.0,
+        "tokens_per_second": 63.2,
+        "context_tokens": 84_000,
+        "context_window": 200_000,
+    }
+    return Status(**(known | changes))  # type: ignore[arg-type]
+
+
+def text(line: list[Span]) -> str:
+    return "".join(part for part, _ in line)
+
+
+def test_a_wide_screen_shows_every_counter() -> None:
+    turn, session = status_lines(status(), 120)
+
+    assert text(turn) == (
+        "turn  step 7/100 · 1m12s · ↑18.4k (91% cached) ↓2.1k · 63 tok/s · $0.043"
+    )
+    assert text(session) == "session $0.87 · ↑412k ↓38k · context ▓▓▓░░░ 84k/200k 42%"
+
+
+@pytest.mark.parametrize(
+    ("width", "turn", "session"),
+    [
+        (
+            68,
+            "turn  step 7/100 · 1m12s · ↑18.4k (91% cached) ↓2.1k · $0.043",
+            "session $0.87 · ↑412k ↓38k · context ▓▓▓░░░ 84k/200k 42%",
+        ),
+        (
+            50,
+            "step 7/100 · 1m12s · ↑18.4k ↓2.1k · $0.043",
+            "session $0.87 · context ▓▓▓░░░ 84k/200k 42%",
+        ),
+        (40, "step 7/100 · 1m12s · $0.043", "session $0.87 · context 84k/200k 42%"),
+        (27, "step 7/100 · $0.043", "context 84k/200k 42%"),
+    ],
+)
+def test_fields_leave_a_narrow_line_in_a_fixed_order(width: int, turn: str, session: str) -> None:
+    lines = status_lines(status(), width)
+
+    assert [text(line) for line in lines] == [turn, session]
+
+
+@given(width=st.integers(1, 140))
+def test_no_line_is_wider_than_the_screen(width: int) -> None:
+    lines = status_lines(status(activity="bash", notice="stopping… 1 s (ctrl+c: kill)"), width)
+
+    assert all(len(text(line)) <= max(1, width - 2) for line in lines)
+
+
+def test_a_stop_is_said_first_and_stays_longest() -> None:
+    turn, _ = status_lines(status(state="stopping", notice="stopping… 1 s (ctrl+c: kill)"), 40)
+
+    assert text(turn).startswith("stopping… 1 s (ctrl+c: kill)")
+
+
+@pytest.mark.parametrize(
+    ("counters", "shown"),
+    [
+        pytest.param(Counters(Usage(), 0), "0 steps · 5 s · ↑0 ↓0 · $0", id="nothing-yet"),
+        pytest.param(Counters(Usage(), 1, 1), "1 step · 5 s · ↑? ↓? · $?", id="never-reported"),
+        pytest.param(
+            Counters(Usage(incomplete=True), 1), "1 step · 5 s · ↑? ↓? · $?", id="aborted-early"
+        ),
+        pytest.param(
+            Counters(Usage(input=900, output=70, cost_usd=0.01, total=970, incomplete=True), 2),
+            "2 steps · 5 s · ↑≥900 ↓≥70 · ≥$0.010",
+            id="one-step-aborted",
+        ),
+        pytest.param(
+            Counters(Usage(input=900, output=70, total=970), 1),
+            "1 step · 5 s · ↑900 ↓70 · $?",
+            id="unknown-price",
+        ),
+        pytest.param(
+            Counters(Usage(input=900, output=70, total=970, cost_usd=0.0), 1),
+            "1 step · 5 s · ↑900 ↓70 · $0",
+            id="free-model",
+        ),
+    ],
+)
+def test_unknown_is_never_printed_as_zero(counters: Counters, shown: str) -> None:
+    assert summary_line(counters, 5.0) == shown
+
+
+def test_an_answer_on_its_way_is_an_estimate() -> None:
+    turn = Counters(Usage(input=100, output=50, total=150), 2, arriving=25)
+
+    line = text(status_lines(status(turn=turn, rate_is_estimate=True), 120)[0])
+
+    assert "↓~75" in line
+    assert "~63 tok/s" in line
+
+
+@pytest.mark.parametrize(
+    ("used", "window", "shown"),
+    [
+        (None, 200_000, "context ?/200k"),
+        (None, None, "context ?"),
+        (8000, None, "context 8k/?"),
+        (0, 8192, "context ░░░░░░ 0/8.2k 0%"),
+        (190_000, 200_000, "context ▓▓▓▓▓▓ 190k/200k 95%"),
+    ],
+)
+def test_the_context_meter_says_what_it_does_not_know(
+    used: int | None, window: int | None, shown: str
+) -> None:
+    line = status_lines(status(context_tokens=used, context_window=window), 120)[1]
+
+    assert text(line).endswith(shown)
+
+
+def test_the_last_steps_and_a_full_window_are_warnings() -> None:
+    near = status(turn=Counters(TURN.usage, 81), context_tokens=170_000)
+
+    turn, session = status_lines(near, 120)
+
+    assert ("step 81/100", "warning") in turn
+    assert session[-1][1] == "warning"
