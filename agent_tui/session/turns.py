@@ -8,6 +8,7 @@ moment but the session is not.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Literal
 
@@ -76,6 +77,8 @@ class Turns:
         self._send = send
         self._post = post
         self._turn: _Turn | None = None
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread = 0
         self._is_paused = False
         self.after_abort: AfterAbort = "hold"
         """What becomes of queued messages after an abort; for the session `restore` is `hold`."""
@@ -110,6 +113,7 @@ class Turns:
         """
         if self._turn is not None or self._agent.state.is_running:
             raise AgentBusyError("a turn is running: use steer() or follow_up(), or wait for it")
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         turn = self._turn = _Turn()
         try:
             await start()
@@ -180,6 +184,10 @@ class Turns:
         self._set_paused(not goes_on and not _ended_by_itself(turn))
 
     def _on_queue(self, items: list[QueuedItem]) -> None:
+        if self._loop is not None and threading.get_ident() != self._thread:
+            # An agent's queue may be filled from any thread; listeners belong to the loop's.
+            self._loop.call_soon_threadsafe(lambda: self._on_queue(self._agent.queued()))
+            return
         self._is_paused = self._is_paused and bool(items)
         self._post(QueueUpdateEvent(items, self.queue_state))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 
 import pytest
 from hypothesis import given, settings
@@ -196,6 +197,22 @@ async def test_an_item_leaves_the_queue_before_its_message_starts() -> None:
         and event.message.text == "s"
     )
     assert rig.events[place - 1] == QueueUpdateEvent([], "active")
+
+
+async def test_what_another_thread_queues_is_told_in_the_loops_thread() -> None:
+    tool, started, let_go = waiting_tool()
+    rig = Rig(calls(call("wait")), text("one"), tools=[tool])
+    threads: list[int] = []
+    rig.when(QueueUpdateEvent, lambda: threads.append(threading.get_ident()))
+    turn = start(rig.session.prompt("go"))
+    await started.wait()
+
+    await asyncio.to_thread(rig.session.steer, "from elsewhere")
+    let_go.set()
+    await turn
+
+    assert threads == [threading.get_ident()]
+    assert user_texts(rig.model.requests[1]) == ["go", "from elsewhere"]
 
 
 async def test_a_held_item_is_not_delivered_and_stays() -> None:
