@@ -368,6 +368,9 @@ class Prompt(TextEditor):
 
     @property
     def _chosen(self) -> Completion | None:
+        # Keys that arrive in one burst come before the menu has followed the text.
+        if self._menu_place != (len(self.text), self.cursor_offset):
+            return None
         return self._menu[self._menu_index] if 0 <= self._menu_index < len(self._menu) else None
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:

@@ -37,6 +37,16 @@ async def test_a_slash_opens_the_menu_and_enter_runs_the_choice(tmp_path: Path) 
         assert not it.prompt.menu_open
 
 
+async def test_enter_in_a_burst_of_keys_sends_what_was_typed_not_an_older_choice(
+    tmp_path: Path,
+) -> None:
+    async with with_menu(tmp_path) as it:
+        await it.gets(b"/")
+        await it.gets(b"quit\r")
+
+        assert it.sent == [("/quit", "enter")]
+
+
 async def test_enter_on_a_command_with_an_argument_asks_for_it(tmp_path: Path) -> None:
     async with with_menu(tmp_path) as it:
         await it.gets(b"/mod")
