@@ -5,6 +5,7 @@ Blocks draw on a canvas and never see a widget, so they can be tested as text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -17,6 +18,9 @@ from agent_tui.tui.wrap import clip, width_of, wrap
 
 _NARROW = 24
 """Cells below which a canvas has no margin."""
+
+_REORDERING = re.compile("[\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+"""Characters that break lines or turn the direction of a whole row, the program's own frame too."""
 
 PLAIN = Style()
 """No style of its own: looks like the row it stands in."""
@@ -116,9 +120,9 @@ class Canvas:
         The first `gutter` characters are decoration.
         """
         row = self.base + self.style(role)
-        end = [*right]
+        end = [*map(_in_order, right)]
         room = self.room - cells_of(end)
-        start = clip_runs(left, max(0, room - 1) if end else room)
+        start = clip_runs(map(_in_order, left), max(0, room - 1) if end else room)
         gap = Run(" " * max(0, room - cells_of(start)))
         line = self._line((), [*start, gap, *end], row, "\n")
         return line._replace(gutter=line.gutter + gutter)
@@ -187,9 +191,15 @@ def plain_canvas(width: int = 80) -> Canvas:
     return Canvas(width, PLAIN, lambda role: PLAIN)
 
 
+def _in_order(run: Run) -> Run:
+    if run.text.isascii() or _REORDERING.search(run.text) is None:
+        return run
+    return Run(_REORDERING.sub("", run.text), run.style)
+
+
 def _split_lines(runs: Iterable[Run]) -> list[list[Run]]:
     lines: list[list[Run]] = [[]]
-    for run in runs:
+    for run in map(_in_order, runs):
         first, *others = run.text.split("\n")
         lines[-1].append(Run(first, run.style))
         lines.extend([Run(text, run.style)] for text in others)
