@@ -31,7 +31,7 @@ from agent_tui.session.events import (
     QueueUpdateEvent,
 )
 from agent_tui.session.session import Session
-from agent_tui.tui import warm
+from agent_tui.tui import themes, warm
 from agent_tui.tui.approval import ApprovalCard, Guard
 from agent_tui.tui.chrome import Chrome
 from agent_tui.tui.clipboard import Clipboard
@@ -63,7 +63,7 @@ class _View:
 
     def __init__(self, transcript: Transcript, pacer: Pacer) -> None:
         self.append = transcript.append
-        self.remove = transcript.remove
+        self.remove = transcript.discard
         self.mark = pacer.mark
 
 
@@ -92,6 +92,11 @@ class ChatApp(App[None], inherit_bindings=False):
     ) -> None:
         """`source` is an `Agent`, a `Session`, or a function without arguments that gives one."""
         super().__init__(driver_class=driver_class())
+        self._theme_problems = themes.install(
+            self,
+            [settings.folders.themes] if settings is not None else [],
+            settings.theme if settings is not None else None,
+        )
         self.now = clock
         self.is_ready = False
         """The session is open. What is sent before waits until it is."""
@@ -107,7 +112,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._presses = Presses(self)
         self._will_redraw = False
         self._warned_at_quit = False
-        self._window_title = ""
+        self._window_title: object = None
         self.transcript = Transcript()
         self.pacer = Pacer(self.transcript.changed_all, clock=clock)
         self.strip = PendingStrip()
@@ -115,6 +120,9 @@ class ChatApp(App[None], inherit_bindings=False):
         self.menu = CompletionMenu()
         self._history = self._open_history()
         self.prompt = Prompt(history=self._history, id="prompt")
+        folders = [settings.folders.themes] if settings is not None else []
+        self._problems = themes.install(self, folders, settings.theme if settings else None)
+        self.theme_names = sorted(themes.theme_files(folders))
         home = environ.get("HOME")
         self.chrome = Chrome(self, self._cwd, Path(home) if home else None)
         self.copier = Clipboard(environ, self._write)
@@ -166,6 +174,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.presenter.context_window = agent.state.model.context_window
         for event in self._early:
             self.on_prompt_submitted(event)
+        self.redraw()
         if not self.is_headless:
             warm.up()
 
@@ -176,7 +185,10 @@ class ChatApp(App[None], inherit_bindings=False):
         return Session.open(opened, cwd=self._cwd)
 
     def _say_problems(self) -> None:
-        problems = list(self._settings.problems) if self._settings is not None else []
+        problems = [*self._problems]
+        if self._settings is not None:
+            problems += self._settings.problems
+        problems += self._theme_problems
         if self._history.problem:
             problems.append(self._history.problem)
         for problem in problems:
@@ -299,7 +311,7 @@ class ChatApp(App[None], inherit_bindings=False):
         if not text.strip():
             if not self.delivery.go_on() and self.is_busy:
                 self.flash("Nothing to send.", "quiet")
-        elif parsed is None:
+        elif parsed is None or (parsed.command is None and Path(f"/{parsed.name}").exists()):
             self.send(text, event.lane)
         elif parsed.command and event.lane == "follow_up" and self.is_busy:
             self.delivery.queue_command(text)
@@ -459,7 +471,7 @@ class ChatApp(App[None], inherit_bindings=False):
         title = self.chrome.window_title()
         if title != self._window_title:
             self._window_title = title
-            self._write(title_sequence(title))
+            self._write(title_sequence(*title))
 
     def _write(self, sequence: str) -> None:
         if self._driver is not None and not self.is_headless:
