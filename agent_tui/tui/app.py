@@ -92,11 +92,9 @@ class ChatApp(App[None], inherit_bindings=False):
     ) -> None:
         """`source` is an `Agent`, a `Session`, or a function without arguments that gives one."""
         super().__init__(driver_class=driver_class())
-        self._theme_problems = themes.install(
-            self,
-            [settings.folders.themes] if settings is not None else [],
-            settings.theme if settings is not None else None,
-        )
+        folders = [settings.folders.themes] if settings is not None else []
+        self._problems = themes.install(self, folders, settings.theme if settings else None)
+        self.theme_names = sorted(themes.theme_files(folders))
         self.now = clock
         self.is_ready = False
         """The session is open. What is sent before waits until it is."""
@@ -120,9 +118,6 @@ class ChatApp(App[None], inherit_bindings=False):
         self.menu = CompletionMenu()
         self._history = self._open_history()
         self.prompt = Prompt(history=self._history, id="prompt")
-        folders = [settings.folders.themes] if settings is not None else []
-        self._problems = themes.install(self, folders, settings.theme if settings else None)
-        self.theme_names = sorted(themes.theme_files(folders))
         home = environ.get("HOME")
         self.chrome = Chrome(self, self._cwd, Path(home) if home else None)
         self.copier = Clipboard(environ, self._write)
@@ -142,7 +137,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def on_mount(self) -> None:
         """Paint first; everything else comes after."""
-        self._ticker = self.set_interval(TICK_SECONDS, self.redraw, pause=True)
+        self._ticker = self.set_interval(TICK_SECONDS, self._tick, pause=True)
         self._forget_signals = on_signals(self._end_by_signal)
         self.prompt.focus()
         self.chrome.draw()
@@ -188,7 +183,6 @@ class ChatApp(App[None], inherit_bindings=False):
         problems = [*self._problems]
         if self._settings is not None:
             problems += self._settings.problems
-        problems += self._theme_problems
         if self._history.problem:
             problems.append(self._history.problem)
         for problem in problems:
@@ -461,6 +455,10 @@ class ChatApp(App[None], inherit_bindings=False):
         self.prompt.turn_running = self.is_busy
         self.chrome.draw()
         self._set_window_title()
+
+    def _tick(self) -> None:
+        self.presenter.tick()
+        self.redraw()
 
     def _redraw_soon(self) -> None:
         if not self._will_redraw:

@@ -113,12 +113,17 @@ def card_rows(
 
 
 def _answers(request: Request, width: int) -> list[Row]:
-    wide = "alt+y once · alt+a always · alt+n decline · alt+e decline with a comment"
-    narrow = "alt+y once · alt+a always · alt+n no"
-    tiny = "/yes · /always · /no"
-    keys = next((text for text in (wide, narrow) if cell_len(text) <= width), tiny)
+    always = ("alt+a always", "/always") if request.rule else ("", "")
+    lines = (
+        ("alt+y once", always[0], "alt+n decline", "alt+e decline with a comment"),
+        ("alt+y once", always[0], "alt+n no", "alt+e why not"),
+        ("alt+y once", always[0], "alt+n no"),
+        ("/yes", always[1], "/no"),
+    )
+    texts = [" · ".join(key for key in keys if key) for keys in lines]
+    keys = next((text for text in texts if cell_len(text) <= width), texts[-1])
     rows: list[Row] = [cut([(keys, "key")], width)]
-    if request.rule and keys is wide:
+    if request.rule and keys is texts[0]:
         rows.append(cut([(f"always would allow: {printable(request.rule)}", "quiet")], width))
     return rows
 

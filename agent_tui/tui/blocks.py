@@ -235,6 +235,11 @@ class NoticeBlock(Block):
         self._text = printable(text)
         self._kind: NoticeKind = kind
 
+    def change(self, text: str) -> None:
+        """Say something else in the same place, for instance a countdown."""
+        self._text = printable(text)
+        self.version += 1
+
     def lines(self, canvas: Canvas) -> list[Line]:
         """The text behind a glyph for its kind."""
         role = f"notice-{self._kind}"

@@ -11,7 +11,7 @@ from agent_tui.tui.status import Span
 
 STYLES = {
     "": "",
-    "quiet": "$text-muted",
+    "quiet": "$foreground 60%",
     "title": "bold",
     "model": "$text-accent",
     "activity": "$text-accent",

@@ -121,7 +121,7 @@ class Presenter:
         self._retry: AutoRetryStartEvent | None = None
         self._retry_at = 0.0
         self._retry_notice: NoticeBlock | None = None
-        self._banner_keys: NoticeBlock | None = None
+        self._banner: tuple[NoticeBlock, str] | None = None
 
     # -- what others read --------------------------------------------------------------------
 
@@ -313,10 +313,9 @@ class Presenter:
         pending = 0 if self._stops_to_send else self._pending
         step = 0 if self.unanswered_prompt is not None else self._tally.steps
         said, keys = stop_banner(step, calls.killed, len(calls.changed), pending)
-        self._view.append(NoticeBlock(said, "stopped"))
-        if keys:
-            self._banner_keys = NoticeBlock(keys)
-            self._view.append(self._banner_keys)
+        banner = NoticeBlock(f"{said}\n{keys}" if keys else said, "stopped")
+        self._view.append(banner)
+        self._banner = (banner, said) if keys else None
 
     def _settle(self) -> None:
         self._is_running = False
@@ -330,9 +329,12 @@ class Presenter:
         return summary_line(self._tally.turn(self._ledger.turn_totals), self._tally.seconds)
 
     def _clear_banner_keys(self) -> None:
-        if self._banner_keys is not None:
-            self._view.remove(self._banner_keys)
-            self._banner_keys = None
+        """Nothing is pending any more: the banner keeps only what happened."""
+        if self._banner is not None:
+            banner, said = self._banner
+            banner.change(said)
+            self._view.mark(banner)
+            self._banner = None
 
     # -- messages ----------------------------------------------------------------------------
 
@@ -392,9 +394,18 @@ class Presenter:
         self._end_retry()
         self._retry = event
         self._retry_at = self._now() + event.delay
-        said = retry_sentence(event.attempt, event.max_attempts, event.delay, event.error)
-        self._retry_notice = NoticeBlock(said, "warning")
+        self._retry_notice = NoticeBlock(self._retry_sentence(event), "warning")
         self._view.append(self._retry_notice)
+
+    def tick(self) -> None:
+        """Some time has passed: a countdown goes on."""
+        if self._retry is not None and self._retry_notice is not None:
+            self._retry_notice.change(self._retry_sentence(self._retry))
+            self._view.mark(self._retry_notice)
+
+    def _retry_sentence(self, event: AutoRetryStartEvent) -> str:
+        left = max(0.0, self._retry_at - self._now())
+        return retry_sentence(event.attempt, event.max_attempts, left, event.error)
 
     def _end_retry(self) -> None:
         self._retry = None

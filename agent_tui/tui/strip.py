@@ -90,7 +90,7 @@ def _item_rows(view: StripView, index: int, limit: int) -> list[Row]:
 
 
 def _rule(text: str, view: StripView, title: str = "") -> Row:
-    width = view.columns - 2
+    width = view.columns - 3
     lead = f"{title} " if title else "── "
     tail = f"{text} " if text else ""
     if len(lead) + len(tail) > width:

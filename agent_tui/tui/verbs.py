@@ -181,8 +181,8 @@ class Verbs:
         if not name:
             self._pick_theme()
             return None
-        if name not in self._app.available_themes:
-            return f"Themes: {', '.join(sorted(self._app.available_themes))}."
+        if name not in self._app.theme_names:
+            return f"Themes: {', '.join(self._app.theme_names)}."
         self._app.theme = name
         return None
 
@@ -224,7 +224,7 @@ class Verbs:
         choices: dict[str, Callable[[], list[str]]] = {
             "mode": lambda: [*MODES],
             "thinking": lambda: list(THINKING_LEVELS),
-            "theme": lambda: sorted(self._app.available_themes),
+            "theme": lambda: [*self._app.theme_names],
             "stop": lambda: ["now"],
         }
         return [
@@ -266,7 +266,7 @@ class Verbs:
         from agent_tui.tui.screens.choice import Choice, ChoiceScreen
 
         app = self._app
-        choices = [Choice(name, "", name == app.theme) for name in sorted(app.available_themes)]
+        choices = [Choice(name, "", name == app.theme) for name in app.theme_names]
         app.push_screen(ChoiceScreen("Theme", choices), lambda name: self._chosen("theme", name))
 
     def _chosen(self, verb: str, value: str | None) -> None:

@@ -18,10 +18,10 @@ KEYS: tuple[tuple[str, str, str], ...] = (
     # key, while a turn runs, between turns
     ("enter", "steer: goes in before the next step", "send"),
     ("alt+enter, tab", "follow up: goes in when the turn is over", "send"),
-    ("ctrl+s", "stop and send this now", "stash the draft, bring it back"),
+    ("ctrl+s", "stop and send this now", "stash the draft, or bring it back"),
     ("ctrl+j, \\ enter", "new line", "new line"),
     ("esc", "stop the turn", "close what is open"),
-    ("ctrl+c", "stop; again: kill", "copy, stash the draft, quit (twice)"),
+    ("ctrl+c", "stop; again: kill", "copy · stash · twice: quit"),
     ("ctrl+x s", "stop after this step", ""),
     ("alt+↑ alt+↓", "select a pending message", "sent messages"),
     ("↑ ↓, ctrl+r", "sent messages, search them", "the same"),
@@ -31,7 +31,7 @@ KEYS: tuple[tuple[str, str, str], ...] = (
     ("f3", "why is it waiting?", ""),
     ("ctrl+t", "show or hide thinking", "the same"),
     ("shift+tab", "next approval mode", "the same"),
-    ("alt+y/a/n/e", "allow once · always · decline · decline with a comment", ""),
+    ("alt+y a n e", "answer: once · always · decline · decline with a comment", ""),
     ("ctrl+l", "pick a model", "the same"),
     ("ctrl+p", "command palette", "the same"),
     ("ctrl+g", "edit the draft in your editor", "the same"),
@@ -44,10 +44,10 @@ def help_rows(width: int) -> list[list[Span]]:
     wide = width >= 90
     rows: list[list[Span]] = [[("Keys", "title")]]
     if wide:
-        rows.append([(f"  {'':<19}{'while a turn runs':<52}between turns", "quiet")])
+        rows.append([(f"  {'':<19}{'while a turn runs':<42}between turns", "quiet")])
     for key, running, idle in KEYS:
         if wide:
-            rows.append([(f"  {key:<19}", "key"), (f"{running:<52}", ""), (idle, "")])
+            rows.append([(f"  {key:<19}", "key"), (f"{running:<42}", ""), (idle, "")])
         else:
             said = running if idle in ("", "the same", running) else f"{running or idle}"
             rows.append([(f"  {key:<17} ", "key"), (said or idle, "")])
