@@ -286,6 +286,21 @@ async def test_a_file_of_that_name_is_left_alone() -> None:
     assert answer.tool_calls == []
 
 
+async def test_a_file_whose_edit_was_declined_can_still_be_removed() -> None:
+    talk = Talk()
+    await talk.prompt("write")
+    await talk.results(FOLDER)
+    await talk.prompt("yes")
+    await talk.results("Created agent-tui-tour.txt (2 lines, 64 bytes).")
+    await talk.results(DECLINED, failed=True)
+    del talk.messages[-1]
+
+    answer = await talk.prompt("remove")
+
+    assert "`agent-tui-tour.txt` is in your folder now" in answer.text
+    assert answer.tool_calls[0].arguments == {"command": "rm -- agent-tui-tour.txt"}
+
+
 @pytest.mark.parametrize("said", ["yes", "remove", "no"])
 async def test_an_answer_without_a_question_does_nothing(said: str) -> None:
     talk = Talk()

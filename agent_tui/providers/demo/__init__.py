@@ -53,8 +53,6 @@ async def stream(
             return
         if await _aborted_within(seconds * pace, options.signal):
             builder.abort()
-            # Every character up to here was counted: nothing is unknown, unlike on a wire.
-            builder.message.usage.incomplete = False
             break
     else:
         builder.done("stop")

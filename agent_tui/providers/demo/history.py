@@ -79,6 +79,8 @@ class Situation:
     """What was written into the running turns of this lesson."""
     listing: tuple[str, ...]
     """Names in the folder as `ls` last showed them, folders with a slash."""
+    has_made_file: bool
+    """The file of the scene `write` was made here and not removed since."""
     tools: Mapping[str, str]
     """The tools of this request: name and description."""
     has_picture: bool
@@ -134,6 +136,7 @@ def read_context(context: LlmContext) -> Situation:
         was_interrupted=answer is not None and answer.stop_reason == "aborted",
         steered=steered,
         listing=_listing(messages),
+        has_made_file=_has_made_file(messages),
         tools={tool.name: tool.description for tool in context.tools},
         has_picture=any(_has_picture(m) for m in said),
     )
@@ -220,6 +223,21 @@ def _listing(messages: Sequence[LlmMessage]) -> tuple[str, ...]:
         elif isinstance(message, ToolResultMessage) and message.tool_call_id in here:
             found = found if message.is_error else names_in(message.text)
     return found
+
+
+def _has_made_file(messages: Sequence[LlmMessage]) -> bool:
+    marks = {
+        call.id: call.thought_signature
+        for message in messages
+        if isinstance(message, AssistantMessage)
+        for call in message.tool_calls
+    }
+    done = [
+        marks.get(message.tool_call_id)
+        for message in messages
+        if isinstance(message, ToolResultMessage) and not message.is_error
+    ]
+    return done.count("write:made") > done.count("write:removed")
 
 
 def _has_picture(message: UserMessage) -> bool:

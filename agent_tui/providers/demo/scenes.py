@@ -12,7 +12,6 @@ FILE = "agent-tui-tour.txt"
 CONTENT = "This file was made by the tour of agent-tui.\nIt may be deleted.\n"
 MISSING = "agent-tui-tour-no-such-file.txt"
 _OFFER = "Shall I make it?"
-_REMOVE = "Type `remove` and I ask to delete it."
 
 
 def tools(now: Situation) -> list[Part]:
@@ -99,13 +98,13 @@ def yes(now: Situation) -> list[Part]:
 
 def no(now: Situation) -> list[Part]:
     """Leaves everything alone, if there was a question."""
-    was_asked = _OFFER in now.last_answer or _REMOVE in now.last_answer
+    was_asked = _OFFER in now.last_answer or now.has_made_file
     return [say("unchanged" if was_asked else "nothing asked")]
 
 
 def remove(now: Situation) -> list[Part]:
     """Asks to delete the file, if it was this demonstration that made it."""
-    if _REMOVE not in now.last_answer or "bash" not in now.tools:
+    if not now.has_made_file or "bash" not in now.tools:
         return [say("nothing of mine")]
     return [
         say("removing", file=FILE),
@@ -117,9 +116,7 @@ def write_goes_on(now: Situation) -> list[Part]:
     """The steps after the look: offer, write, edit, offer to remove."""
     outcome = now.outcomes[0]
     if outcome.verdict != "done":
-        is_there = now.state in ("edited", "removed")
-        left: list[Part] = [say("written", file=FILE)] if is_there else []
-        return [Say(f"{ending(outcome)}\n\n"), *left]
+        return [Say(f"{ending(outcome)}\n\n"), *_left(now)]
     match now.state:
         case "look":
             return [say("name taken" if FILE in now.listing else "write offer", file=FILE)]
@@ -128,8 +125,18 @@ def write_goes_on(now: Situation) -> list[Part]:
             args = {"path": FILE, "old": old, "new": new}
             return [say("editing"), Use("edit", args, "write", "edited")]
         case "made" | "edited":
-            return [say("written", file=FILE)]
+            return _left(now)
     return [say("removed", file=FILE)]
+
+
+def after_an_end(now: Situation) -> list[Part]:
+    """What became of the calls with which a turn ended, and of the file."""
+    ends = "\n".join(f"- {ending(outcome)}" for outcome in now.outcomes)
+    return [Say(f"{ends}\n\n"), *(_left(now) if now.scene == "write" else [])]
+
+
+def _left(now: Situation) -> list[Part]:
+    return [say("written", file=FILE)] if now.has_made_file else []
 
 
 def ending(outcome: Outcome) -> str:

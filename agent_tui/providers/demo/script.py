@@ -62,7 +62,7 @@ def reply_to(context: LlmContext) -> list[Part]:
 def _parts(now: Situation) -> list[Part]:
     if now.outcomes:
         if now.said and (now.was_ended or not now.was_waiting):
-            return [_after_an_end(now), *_several(now), *_answer(now)]
+            return [*scenes.after_an_end(now), *_several(now), *_answer(now)]
         return _go_on(now)
     if now.was_interrupted:
         counted = lessons.sheep_in(now.last_answer)
@@ -121,10 +121,6 @@ def _foreign(now: Situation) -> list[Part]:
 
 
 # -- after something ended a turn --------------------------------------------------------------
-
-
-def _after_an_end(now: Situation) -> Say:
-    return Say("\n".join(f"- {scenes.ending(o)}" for o in now.outcomes) + "\n\n")
 
 
 def _after_a_stop(now: Situation) -> Say:
