@@ -219,7 +219,8 @@ class _ThoughtHead:
         if not (block.is_over or block.expanded):
             end = printable(block.text[-_LIVE_THOUGHT_ROWS * canvas.width :]).strip()
             if end:
-                rows = canvas.indented(INDENT, role="thought").lines([Run(end)])
+                text = "\n".join(map(expand_tabs, end.split("\n")))
+                rows = canvas.indented(INDENT, role="thought").lines([Run(text)])
                 out += rows[-_LIVE_THOUGHT_ROWS:]
         return out
 

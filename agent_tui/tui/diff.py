@@ -84,23 +84,24 @@ def _rows(line: DiffLine, canvas: Canvas, digits: int, lead: Sequence[Run]) -> l
 def _read(unified: str) -> Iterator[DiffLine]:
     old = new = None
     for raw in unified.removesuffix("\n").split("\n"):
-        text = expand_tabs(printable(raw), 4)
+        text = printable(raw)
+        shown = expand_tabs(text[1:], 4)
         if hunk := _HUNK.match(text):
             old, new = int(hunk[1][:9]), int(hunk[2][:9])
             yield DiffLine("hunk", None, hunk[3])
         elif old is None or new is None:
             if not text.startswith(("--- ", "+++ ", "diff ", "index ")):
-                yield DiffLine("note", None, text)
+                yield DiffLine("note", None, expand_tabs(text, 4))
         elif text.startswith("+"):
-            yield DiffLine("add", new, text[1:])
+            yield DiffLine("add", new, shown)
             new += 1
         elif text.startswith("-"):
-            yield DiffLine("remove", old, text[1:])
+            yield DiffLine("remove", old, shown)
             old += 1
         elif text.startswith("\\"):
-            yield DiffLine("note", None, text[1:].strip())
+            yield DiffLine("note", None, shown.strip())
         else:
-            yield DiffLine("same", new, text[1:])
+            yield DiffLine("same", new, shown)
             old, new = old + 1, new + 1
 
 

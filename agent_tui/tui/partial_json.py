@@ -30,7 +30,7 @@ class GrowingText:
         """Take the argument text so far; a text that is not longer than before changes nothing."""
         self._raw = raw
         while True:
-            if self.key and self._end is None:
+            if self._start and self._end is None:
                 end = _END.match(raw, self._seen)
                 if end is None:
                     self._seen = self._safe_place(len(raw))
@@ -45,6 +45,8 @@ class GrowingText:
 
     def tail(self, limit: int) -> str:
         """About the last `limit` characters of the value, without the escapes of JSON."""
+        if not self._start:
+            return ""
         end = len(self._raw) if self._end is None else self._end
         start = max(self._start, end - limit)
         if start > self._start:
@@ -62,7 +64,7 @@ class GrowingText:
     def line_count(self) -> int:
         """How many lines the value has so far; counts every call anew."""
         end = len(self._raw) if self._end is None else self._end
-        return self._raw.count("\\n", self._start, end) + 1 if self.key else 0
+        return self._raw.count("\\n", self._start, end) + 1 if self._start else 0
 
     def _safe_place(self, place: int) -> int:
         """`place`, moved back so that no escape is cut in two."""

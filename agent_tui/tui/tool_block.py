@@ -51,6 +51,8 @@ _SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _SPINS_PER_SECOND = 4
 _NAME_WIDTH = 6
 _LEAST_TARGET = 16
+"""Cells of the target that are shown before the facts move to a row of their own."""
+_GAP = 2
 _PREVIEW_CHARACTERS = 2_000
 
 
@@ -191,9 +193,8 @@ class ToolBlock(Block):
             Run(arrow, canvas.style("quiet") + click),
         ]
         target = Run(self._target, canvas.style("tool-target") + click)
-        needed = cells_of(left) + min(width_of(self._target), _LEAST_TARGET) + 1 + cells_of(right)
-        if needed <= canvas.room:
-            room = canvas.room - cells_of(left) - cells_of(right) - 1
+        room = canvas.room - cells_of(left) - cells_of(right) - _GAP
+        if room >= min(width_of(self._target), _LEAST_TARGET):
             return [canvas.row([*left, self._cut(target, room)], right, gutter=2)]
         cut = self._cut(target, canvas.room - cells_of(left))
         return [

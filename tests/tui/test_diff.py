@@ -1,0 +1,109 @@
+"""A unified diff as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agent_tui.tui.canvas import Canvas, Line, Run
+from agent_tui.tui.diff import diff_lines, read_diff
+from tests.tui.drawing import rows, styled_rows
+
+DIFF = """\
+--- a/src/app.py
++++ b/src/app.py
+@@ -9,4 +9,5 @@ def main():
+ same
+-value = old_name(1)
++value = new_name(1)
++added
+ \tother
+@@ -98,2 +99,1 @@
+-gone
+ end
+"""
+
+
+class Drawn:
+    """A diff as something that can be drawn."""
+
+    def __init__(self, text: str, lead: Sequence[Run] = (), limit: int | None = None) -> None:
+        self._text = text
+        self._lead = lead
+        self._limit = limit
+
+    def lines(self, canvas: Canvas) -> list[Line]:
+        return diff_lines(self._text, canvas, lead=self._lead, limit=self._limit)
+
+
+def test_rows_have_numbers_and_signs() -> None:
+    assert rows(Drawn(DIFF)) == [
+        " 9   same",
+        "10 - value = old_name(1)",
+        "10 + value = new_name(1)",
+        "11 + added",
+        "12       other",
+        "  ⋯",
+        "98 - gone",
+        "99   end",
+    ]
+
+
+def test_words_that_differ_are_marked_where_lines_were_replaced_one_by_one() -> None:
+    diff = "@@ -1,2 +1,2 @@\n-value = old_name(1)\n+value = new_name(1)\n"
+
+    assert styled_rows(Drawn(diff)) == [
+        [
+            ("1", "diff-number"),
+            ("-", "diff-remove-sign"),
+            ("value =", "diff-remove"),
+            ("old_name", "diff-remove-word"),
+            ("(1)", "diff-remove"),
+        ],
+        [
+            ("1", "diff-number"),
+            ("+", "diff-add-sign"),
+            ("value =", "diff-add"),
+            ("new_name", "diff-add-word"),
+            ("(1)", "diff-add"),
+        ],
+    ]
+
+
+def test_lines_that_have_little_in_common_are_not_marked() -> None:
+    lines = read_diff("@@ -1 +1 @@\n-import os\n+class Cache(dict[str, int]): ...\n")
+
+    assert [line.marks for line in lines] == [[], [], []]
+
+
+def test_two_lines_for_one_are_not_compared() -> None:
+    lines = read_diff("@@ -1 +1,2 @@\n-a b c\n+a b d\n+a b e\n")
+
+    assert not any(line.marks for line in lines)
+
+
+def test_long_lines_wrap_below_their_text() -> None:
+    drawn = Drawn("@@ -1 +1 @@\n+" + "abcdefgh" * 2, lead=[Run("| ")])
+
+    assert rows(drawn, 16) == ["| 1 + abcdefghab", "|     cdefgh"]
+
+
+def test_a_limit_says_what_is_left_out() -> None:
+    assert rows(Drawn(DIFF, limit=3))[-1] == "… 6 more lines"
+
+
+def test_text_that_is_no_diff_is_shown_as_it_is() -> None:
+    assert rows(Drawn("Binary files differ\x1b[2J\n")) == ["   Binary files differ"]
+
+
+def test_a_missing_newline_is_a_note() -> None:
+    lines = read_diff("@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+a\n")
+
+    assert [(line.kind, line.text) for line in lines[1:]] == [
+        ("remove", "a"),
+        ("note", "No newline at end of file"),
+        ("add", "a"),
+    ]
+
+
+def test_code_cannot_smuggle_control_characters() -> None:
+    assert rows(Drawn("@@ -1 +1 @@\n+a\x1b]0;t\x07b\rc\td")) == ["1 + abc d"]
