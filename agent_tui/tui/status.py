@@ -31,8 +31,10 @@ class Counters:
     """Sum over the finished steps."""
     steps: int = 0
     """Steps begun."""
+    answers: int = 0
+    """Answers that have ended, well or badly; before the first there is nothing to count."""
     unreported: int = 0
-    """Finished steps for which the provider counted nothing: their tokens are unknown."""
+    """Those of them for which the provider counted nothing: their tokens are unknown."""
     arriving: int = 0
     """Estimated output tokens of the answer that is streaming."""
 
@@ -79,13 +81,12 @@ def turn_fields(status: Status) -> list[Field]:
         fields.append(Field(f"step {turn.steps}{limit}", 90, _step_role(status)))
         fields.append(Field(clock(status.seconds), 50))
         share = _cached_share(turn.usage)
-        up, down = tokens_in(turn), tokens_out(turn)
-        plain = Field(f"{up} {down}", 45)
-        fields.append(Field(f"{up}{share} {down}", 40, "", plain) if share else plain)
+        fields += _token_fields(turn, share)
         if status.tokens_per_second is not None:
             mark = "~" if status.rate_is_estimate else ""
             fields.append(Field(f"{mark}{status.tokens_per_second:.0f} tok/s", 20))
-        fields.append(Field(cost_of(turn), 80))
+        if turn.answers:
+            fields.append(Field(cost_of(turn), 80))
     elif status.state == "idle":
         fields.append(Field("ready", 90, "quiet"))
     if status.activity:
@@ -96,8 +97,9 @@ def turn_fields(status: Status) -> list[Field]:
 def session_fields(status: Status) -> list[Field]:
     """The fields of the second line, left to right."""
     session = status.session
-    fields = [Field(f"session {cost_of(session)}", 70)]
-    if session.steps:
+    started = session.answers or not session.steps
+    fields = [Field(f"session {cost_of(session)}" if started else "session", 70)]
+    if session.answers:
         fields.append(Field(f"{tokens_in(session)} {tokens_out(session)}", 40))
     fields.append(_context_field(status))
     return fields
@@ -150,17 +152,26 @@ def tokens_out(counters: Counters) -> str:
 def cost_of(counters: Counters) -> str:
     """The money, `$?` where nothing is known although tokens flowed."""
     usage = counters.usage
-    if counters.steps == 0 and usage.is_empty:
+    if not counters.answers and usage.is_empty:
         return "$0"
     incomplete = usage.incomplete or bool(counters.unreported)
     return money(usage.cost_usd, incomplete=incomplete)
+
+
+def _token_fields(turn: Counters, share: str) -> list[Field]:
+    """Tokens in and out; what has not been counted yet is left out."""
+    if not turn.answers:
+        return [Field(tokens_out(turn), 45)] if turn.arriving else []
+    up, down = tokens_in(turn), tokens_out(turn)
+    plain = Field(f"{up} {down}", 45)
+    return [Field(f"{up}{share} {down}", 40, "", plain) if share else plain]
 
 
 def _tokens(known: int, counters: Counters, *, arriving: int) -> str:
     if arriving:
         return f"~{count(known + arriving)}"
     missing = counters.usage.incomplete or counters.unreported > 0
-    if not known and (missing or counters.steps):
+    if not known and (missing or counters.answers):
         return "?"
     return f"≥{count(known)}" if missing else count(known)
 

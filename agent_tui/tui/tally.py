@@ -24,7 +24,9 @@ class Tally:
     """Steps begun in this turn."""
     is_guessing: bool = False
     """The latest answer came without counts: the size of the context is an estimate."""
+    _answers: int = 0
     _session_steps: int = 0
+    _session_answers: int = 0
     _unreported: int = 0
     _session_unreported: int = 0
     _began: float = 0.0
@@ -34,7 +36,7 @@ class Tally:
 
     def begin_turn(self) -> None:
         """A turn begins: its figures are zero."""
-        self.steps = self._unreported = 0
+        self.steps = self._answers = self._unreported = 0
         self._began = self.now()
         self._rate = None
 
@@ -64,6 +66,8 @@ class Tally:
         """The answer is complete: now its tokens are known, if the provider counted them."""
         usage, began = message.usage, self._first_delta_at
         self._first_delta_at = None
+        self._answers += 1
+        self._session_answers += 1
         self.is_guessing = not usage.total and not usage.output
         if usage.is_empty and message.error is None:
             self._unreported += 1
@@ -75,6 +79,7 @@ class Tally:
     def show_earlier(self) -> None:
         """An answer of an earlier time belongs to the session, not to a turn."""
         self._session_steps += 1
+        self._session_answers += 1
 
     @property
     def seconds(self) -> float:
@@ -94,8 +99,8 @@ class Tally:
     def turn(self, usage: Usage, characters: int = 0) -> Counters:
         """The counters of the turn, given what its finished steps used."""
         arriving = characters // CHARACTERS_PER_TOKEN
-        return Counters(usage, self.steps, self._unreported, arriving)
+        return Counters(usage, self.steps, self._answers, self._unreported, arriving)
 
     def session(self, usage: Usage) -> Counters:
         """The counters of the session."""
-        return Counters(usage, self._session_steps, self._session_unreported)
+        return Counters(usage, self._session_steps, self._session_answers, self._session_unreported)

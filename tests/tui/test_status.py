@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from agent_tui.core.usage import Usage
 from agent_tui.tui.status import Counters, Span, Status, status_lines, summary_line
 
-TURN = Counters(Usage(input=1650, cache_read=16_800, output=2100, cost_usd=0.043, total=20_550), 7)
-SESSION = Counters(Usage(input=412_000, output=38_000, cost_usd=0.87, total=450_000), 40)
+TURN = Counters(
+    Usage(input=1650, cache_read=16_800, output=2100, cost_usd=0.043, total=20_550), 7, 7
+)
+SESSION = Counters(Usage(input=412_000, output=38_000, cost_usd=0.87, total=450_000), 40, 40)
 
 
 def status(**changes: object) -> Status:
@@ -80,22 +82,22 @@ def test_a_stop_is_said_first_and_stays_longest() -> None:
     ("counters", "shown"),
     [
         pytest.param(Counters(Usage(), 0), "0 steps · 5 s · ↑0 ↓0 · $0", id="nothing-yet"),
-        pytest.param(Counters(Usage(), 1, 1), "1 step · 5 s · ↑? ↓? · $?", id="never-reported"),
+        pytest.param(Counters(Usage(), 1, 1, 1), "1 step · 5 s · ↑? ↓? · $?", id="never-reported"),
         pytest.param(
-            Counters(Usage(incomplete=True), 1), "1 step · 5 s · ↑? ↓? · $?", id="aborted-early"
+            Counters(Usage(incomplete=True), 1, 1), "1 step · 5 s · ↑? ↓? · $?", id="aborted-early"
         ),
         pytest.param(
-            Counters(Usage(input=900, output=70, cost_usd=0.01, total=970, incomplete=True), 2),
+            Counters(Usage(input=900, output=70, cost_usd=0.01, total=970, incomplete=True), 2, 2),
             "2 steps · 5 s · ↑≥900 ↓≥70 · ≥$0.010",
             id="one-step-aborted",
         ),
         pytest.param(
-            Counters(Usage(input=900, output=70, total=970), 1),
+            Counters(Usage(input=900, output=70, total=970), 1, 1),
             "1 step · 5 s · ↑900 ↓70 · $?",
             id="unknown-price",
         ),
         pytest.param(
-            Counters(Usage(input=900, output=70, total=970, cost_usd=0.0), 1),
+            Counters(Usage(input=900, output=70, total=970, cost_usd=0.0), 1, 1),
             "1 step · 5 s · ↑900 ↓70 · $0",
             id="free-model",
         ),
@@ -106,12 +108,21 @@ def test_unknown_is_never_printed_as_zero(counters: Counters, shown: str) -> Non
 
 
 def test_an_answer_on_its_way_is_an_estimate() -> None:
-    turn = Counters(Usage(input=100, output=50, total=150), 2, arriving=25)
+    turn = Counters(Usage(input=100, output=50, total=150), 2, 1, arriving=25)
 
     line = text(status_lines(status(turn=turn, rate_is_estimate=True), 120)[0])
 
     assert "↓~75" in line
     assert "~63 tok/s" in line
+
+
+def test_before_the_first_answer_has_ended_nothing_is_claimed_about_tokens_and_money() -> None:
+    begun = Counters(Usage(), 1, arriving=151)
+
+    turn, session = status_lines(status(turn=begun, session=begun, tokens_per_second=None), 120)
+
+    assert text(turn) == "turn  step 1/100 · 1m12s · ↓~151"
+    assert text(session) == "session · context ▓▓▓░░░ 84k/200k 42%"
 
 
 @pytest.mark.parametrize(
@@ -133,7 +144,7 @@ def test_the_context_meter_says_what_it_does_not_know(
 
 
 def test_the_last_steps_and_a_full_window_are_warnings() -> None:
-    near = status(turn=Counters(TURN.usage, 81), context_tokens=170_000)
+    near = status(turn=Counters(TURN.usage, 81, 80), context_tokens=170_000)
 
     turn, session = status_lines(near, 120)
 
