@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 from agent_tui.agent.agent import Agent
+from agent_tui.agent.hooks import AgentContext, BeforeToolCallContext
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.events import AgentEndEvent
-from agent_tui.core.messages import text_of
+from agent_tui.core.messages import AssistantMessage, ToolCall, text_of
 from agent_tui.core.model import Model
 from agent_tui.core.stream import (
     LlmContext,
@@ -22,7 +24,7 @@ from agent_tui.core.stream import (
 )
 from agent_tui.core.tool import Tool, ToolContext
 from agent_tui.core.usage import Usage
-from agent_tui.session.approvals import ApprovalMode
+from agent_tui.session.approvals import ApprovalMode, Approvals
 from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
@@ -172,12 +174,11 @@ def plain_tool(name: str, answer: str = "done") -> Tool:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let others run until `condition` holds; fails after many turns of the loop."""
-    for _ in range(2000):
-        if condition():
-            return
+    """Let others run, threads included, until `condition` holds; fails after ten seconds."""
+    deadline = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to that"
         await asyncio.sleep(0)
-    raise AssertionError("it never came to that")
 
 
 def start(coroutine: Awaitable[None]) -> asyncio.Task[None]:
@@ -187,3 +188,11 @@ def start(coroutine: Awaitable[None]) -> asyncio.Task[None]:
         await coroutine
 
     return asyncio.get_running_loop().create_task(run())
+
+
+async def lets_run(approvals: Approvals, name: str, args: dict[str, Any]) -> bool:
+    """Whether a call runs without a question."""
+    approvals.unattended = True
+    asked = ToolCall(id="c1", name=name, arguments=args)
+    ctx = BeforeToolCallContext(AssistantMessage(content=[asked]), asked, args, AgentContext())
+    return await approvals.before_tool_call(ctx, AbortSignal()) is None

@@ -7,17 +7,15 @@ from typing import Any
 
 import pytest
 
-from agent_tui.agent.hooks import AgentContext, BeforeToolCallContext
-from agent_tui.core.abort import AbortSignal
 from agent_tui.core.events import ToolExecutionEndEvent
-from agent_tui.core.messages import AssistantMessage, ToolCall, ToolResultMessage
+from agent_tui.core.messages import ToolResultMessage
 from agent_tui.core.tool import Tool
 from agent_tui.session.approvals import ApprovalMode, ApprovalRequest, Approvals
 from agent_tui.session.events import ApprovalAnswerEvent, ApprovalRequestEvent
 from agent_tui.session.rules import Rule
 from agent_tui.testing import call, calls, text
 from agent_tui.tools import builtin_tools
-from tests.session.rig import Rig, plain_tool, start, until, user_texts
+from tests.session.rig import Rig, lets_run, plain_tool, start, until, user_texts
 
 
 @pytest.fixture
@@ -51,14 +49,6 @@ async def ask_for(project: Path, name: str, args: dict[str, Any], mode: Approval
         return "asks"
     [ended] = rig.told(ToolExecutionEndEvent)
     return ended.result.text if "refused" in ended.result.text else "runs"
-
-
-async def lets_run(approvals: Approvals, name: str, args: dict[str, Any]) -> bool:
-    """Whether a call runs without a question."""
-    approvals.unattended = True
-    asked = ToolCall(id="c1", name=name, arguments=args)
-    ctx = BeforeToolCallContext(AssistantMessage(content=[asked]), asked, args, AgentContext())
-    return await approvals.before_tool_call(ctx, AbortSignal()) is None
 
 
 WRITE = ("write", {"path": "new.txt", "content": "x"})
