@@ -68,7 +68,8 @@ def test_failed_and_aborted_answers_are_no_anchor() -> None:
 
 
 def test_a_report_from_before_a_compaction_is_no_anchor() -> None:
-    messages: list[AgentMessage] = [user(4), answer(4000), CompactionSummaryMessage(summary="s" * 40)]
+    summary = CompactionSummaryMessage(summary="s" * 40)
+    messages: list[AgentMessage] = [user(4), answer(4000), summary]
 
     assert estimate_context(messages, None, []) == 1 + 1 + 10
 
