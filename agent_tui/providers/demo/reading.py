@@ -58,6 +58,9 @@ def looks_for(listing: Collection[str], tools: Collection[str], count: int) -> l
 
 def described(outcome: Outcome) -> str:
     """What came back, as the end of a sentence without its full stop."""
+    if outcome.verdict == "aborted":
+        ends = [n for n, line in enumerate(outcome.lines) if line.startswith("Command aborted")]
+        return _output(outcome.lines[: ends[-1]] if ends else outcome.lines)
     if outcome.verdict != "done":
         return f"this came back: {as_code(first_line(outcome.text))}"
     match outcome.call.name:
