@@ -197,7 +197,7 @@ async def test_the_command_only_prints_and_sleeps() -> None:
         pytest.param(
             "step 1 of 8\n\nCommand aborted (stopped by the user) after 1.2 s.",
             True,
-            "not my turn: I am still here. It had written 1 line of output, the last one `step 1 of 8`",
+            "I am still here. It had written 1 line of output, the last one `step 1 of 8`",
             id="killed alone",
         ),
         pytest.param(
