@@ -135,6 +135,23 @@ async def test_what_was_queued_before_the_first_prompt_can_be_delivered() -> Non
     assert user_texts(rig.model.requests[0]) == ["hello"]
 
 
+async def test_resuming_delivers_a_whole_lane_at_once_in_mode_all() -> None:
+    """S55."""
+    rig = Rig([text("part"), hang()], text("one"), text("two"), steering_mode="all")
+    turn = start(rig.session.prompt("go"))
+    await until(lambda: "message_update" in rig.types)
+    for words in ("s1", "s2"):
+        rig.session.steer(words)
+    rig.session.follow_up("f1")
+    rig.session.abort()
+    await turn
+
+    await rig.session.resume_queue()
+
+    assert user_texts(rig.model.requests[1])[1:] == ["s1", "s2"]
+    assert user_texts(rig.model.requests[2])[-1] == "f1"
+
+
 async def test_a_new_prompt_goes_first_and_what_is_on_hold_follows() -> None:
     rig = await stopped_with_queue("q1")
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agent_tui.agent.agent import Agent
 from agent_tui.agent.hooks import BeforeToolCall, NextTurn
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import InvalidInputError
@@ -17,9 +19,23 @@ from agent_tui.core.events import (
     TurnStartEvent,
 )
 from agent_tui.core.model import Model
+from agent_tui.core.usage import Usage
+from agent_tui.session import Session as PublicSession
 from agent_tui.session.events import AgentSettledEvent, AnyEvent
-from agent_tui.testing import call, calls, fail, hang, text
+from agent_tui.testing import ScriptedModel, call, calls, fail, hang, text
 from tests.session.rig import Rig, plain_tool, start, until, waiting_tool
+
+
+async def test_the_public_name_opens_a_session_without_asking_a_model(tmp_path: Path) -> None:
+    model = ScriptedModel([text("one")])
+
+    session = PublicSession.open(Agent("test/m", stream_fn=model), tmp_path / "a.jsonl")
+
+    assert model.requests == []
+    assert (session.queue_state, session.totals) == ("active", Usage())
+    assert not session.is_running
+    session.close()
+
 
 # -- stop after this step ----------------------------------------------------------------------
 
