@@ -11,6 +11,7 @@ import os
 import selectors
 import signal
 import socket
+from functools import partial
 from typing import Any
 
 from textual.app import App
@@ -20,6 +21,7 @@ from agent_tui.tui import terminal
 from agent_tui.tui.keys import InputReader
 
 _READ_BYTES = 65_536
+_TITLE = "\x1b]0;"
 
 
 class PosixDriver(LinuxDriver):
@@ -35,11 +37,14 @@ class PosixDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         self._is_on = False
+        self._title = ""
         self._stop_reader: socket.socket | None = None
         self._stop_writer: socket.socket | None = None
 
     def write(self, data: str) -> None:
         """Write to the terminal; nothing happens while it belongs to somebody else."""
+        if data.startswith(_TITLE):
+            self._title = data
         if self._is_on and self._writer_thread is not None:
             self._writer_thread.write(data)
 
@@ -50,6 +55,15 @@ class PosixDriver(LinuxDriver):
         self._is_on = True
         super().start_application_mode()  # type: ignore[no-untyped-call]
         self.write(terminal.SAVE_TITLE)
+        self.write(self._title)
+
+    def resume_application_mode(self) -> None:
+        """Take the terminal again, also after a stop signal that gave no time to let go of it."""
+        if self._is_on:
+            self.suspend_application_mode()
+        super().resume_application_mode()
+        repaint = partial(self._app.refresh, layout=True)
+        self._loop.call_soon_threadsafe(self._app.call_later, repaint)
 
     def disable_input(self) -> None:
         """Take no more keys; returns when the input thread has ended."""

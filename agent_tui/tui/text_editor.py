@@ -112,7 +112,7 @@ class TextEditor(TextArea, inherit_bindings=False):
 
     # The cursor
 
-    def _stops(self, row: int) -> tuple[int, ...]:
+    def stops(self, row: int) -> tuple[int, ...]:
         """The columns of `row` at which the cursor may stand."""
         line = self.document[row]
         stops = graphemes.boundaries(line)
@@ -125,7 +125,7 @@ class TextEditor(TextArea, inherit_bindings=False):
         row, column = location
         if not 0 <= row < self.document.line_count:
             return location
-        stops = self._stops(row)
+        stops = self.stops(row)
         snap = graphemes.at_or_after if forward else graphemes.at_or_before
         return row, snap(stops, column)
 
@@ -142,14 +142,14 @@ class TextEditor(TextArea, inherit_bindings=False):
         row, column = self.cursor_location
         if column == 0 and row > 0:
             return row - 1, len(self.document[row - 1])
-        return row, graphemes.before(self._stops(row), column)
+        return row, graphemes.before(self.stops(row), column)
 
     def get_cursor_right_location(self) -> Location:
         """One visible character to the right, or the start of the line below."""
         row, column = self.cursor_location
         if column == len(self.document[row]) and row + 1 < self.document.line_count:
             return row + 1, 0
-        return row, graphemes.after(self._stops(row), column)
+        return row, graphemes.after(self.stops(row), column)
 
     def delete(
         self, start: Location, end: Location, *, maintain_selection_offset: bool = True
@@ -197,7 +197,7 @@ class TextEditor(TextArea, inherit_bindings=False):
             line.stylize(self.get_component_rich_style("editor--chip"), start, end)
         row, column = self.cursor_location
         if self.has_focus and row == line_index and column < len(line):
-            end = graphemes.after(self._stops(row), column)
+            end = graphemes.after(self.stops(row), column)
             line.stylize(self.get_component_rich_style("text-area--cursor"), column, end)
         return line
 

@@ -17,6 +17,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 ROOT = Path(__file__).parent.parent.parent
 PATIENCE_SECONDS = 20.0
 
@@ -60,10 +62,19 @@ class PtyProgram:
         os.close(self.terminal)
         self._gone = True
 
-    def wait_for(self, text: bytes) -> None:
-        """Read until the program has written `text`."""
+    def wait_until_stopped(self) -> None:
+        """Read until a stop signal has taken effect."""
         until = time.monotonic() + PATIENCE_SECONDS
-        while text not in self.output:
+        while psutil.Process(self._process.pid).status() != psutil.STATUS_STOPPED:
+            assert time.monotonic() < until, "still runs"
+            self._read(0.05)
+        while self._read(0.05):
+            pass
+
+    def wait_for(self, text: bytes, after: int = 0) -> None:
+        """Read until the program has written `text`, `after` so many bytes."""
+        until = time.monotonic() + PATIENCE_SECONDS
+        while text not in self.output[after:]:
             assert time.monotonic() < until, f"{text!r} not in {self.output[-3000:]!r}"
             self._read(0.05)
 

@@ -158,6 +158,27 @@ def test_quitting_puts_the_terminal_and_the_title_back(tmp_path: Path) -> None:
         assert program.output.count(b"\x1b[22;0t") == program.output.count(b"\x1b[23;0t") == 1
 
 
+@pytest.mark.parametrize("stop", [signal.SIGSTOP, signal.SIGTSTP])
+def test_after_a_stop_and_a_continue_keys_count_once_and_all_is_put_back(
+    stop: signal.Signals, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    with running("-m", "tests.tui.small_chat", "", str(log)) as program:
+        ready(program)
+        program.signal(stop)
+        program.wait_until_stopped()
+        seen = len(program.output)
+        program.signal(signal.SIGCONT)
+        program.wait_for(b"READY", after=seen)
+        program.wait_for("● small chat".encode(), after=seen)
+        program.wait_for(b"\x1b[?2004h", after=seen)
+        program.send(b"once\r\x04")
+
+        assert program.wait() == 0
+        assert noted(log, "sent") == ["once"]
+        assert_put_back(program)
+
+
 def test_a_terminal_that_goes_away_ends_the_program(tmp_path: Path) -> None:
     with running("-m", "tests.tui.small_chat", "quit", str(tmp_path / "log")) as program:
         ready(program)
