@@ -33,6 +33,7 @@ from agent_tui.session.events import (
 from agent_tui.session.session import Session
 from agent_tui.tui import themes, warm
 from agent_tui.tui.approval import ApprovalCard, Guard
+from agent_tui.tui.banner import welcome
 from agent_tui.tui.chrome import Chrome
 from agent_tui.tui.clipboard import Clipboard
 from agent_tui.tui.commands import COMMANDS, Parsed, find, parse
@@ -53,6 +54,7 @@ from agent_tui.tui.terminal import on_signals, title_sequence
 from agent_tui.tui.transcript import Transcript
 from agent_tui.tui.verbs import Verbs
 
+PLACEHOLDER = "Say something · / for commands · @ for files"
 TICK_SECONDS = 0.5
 LEAVE_SECONDS = 2.5
 """How long leaving waits for a turn to end."""
@@ -117,7 +119,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.card = ApprovalCard()
         self.menu = CompletionMenu()
         self._history = self._open_history()
-        self.prompt = Prompt(history=self._history, id="prompt")
+        self.prompt = Prompt(history=self._history, id="prompt", placeholder=PLACEHOLDER)
         home = environ.get("HOME")
         self.chrome = Chrome(self, self._cwd, Path(home) if home else None)
         self.copier = Clipboard(environ, self._write)
@@ -165,7 +167,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.prompt.completions = Completer(session.cwd, self._command_hints)
         session.subscribe(self._on_event)
         self.presenter.show_history(agent.state.messages)
-        self._say_problems()
+        self._say_welcome()
         self.presenter.context_window = agent.state.model.context_window
         for event in self._early:
             self.on_prompt_submitted(event)
@@ -179,7 +181,13 @@ class ChatApp(App[None], inherit_bindings=False):
             return opened
         return Session.open(opened, cwd=self._cwd)
 
-    def _say_problems(self) -> None:
+    def _say_welcome(self) -> None:
+        state = self.session.agent.state
+        if self._settings is not None and not state.messages:
+            is_demo = state.model.api == "demo"
+            reason = self._settings.model_reason
+            said = welcome(state.model.key, reason, is_demonstration=is_demo)
+            self.presenter.say(said)
         problems = [*self._problems]
         if self._settings is not None:
             problems += self._settings.problems
@@ -374,9 +382,10 @@ class ChatApp(App[None], inherit_bindings=False):
         self.open_url(event.address)
 
     def on_resize(self) -> None:
-        """The lines are cut to the new width."""
-        self.chrome.resized()
-        self.call_after_refresh(self.card.draw)
+        """The lines are cut to the new width, once the app knows it; the end stays in view."""
+        self.call_later(self.chrome.resized)
+        if self.transcript.following:
+            self.call_after_refresh(self.transcript.follow)
 
     # -- keys and commands -------------------------------------------------------------------
 

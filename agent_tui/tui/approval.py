@@ -148,13 +148,15 @@ class ApprovalCard(Static):
         self._request: Request | None = None
         self._position = (1, 1)
         self._offset = 0
+        self._height = 8
 
-    def show(self, request: Request | None, count: int = 1) -> None:
-        """Show this question out of `count`, or hide."""
+    def show(self, request: Request | None, count: int, height: int) -> None:
+        """Show this question out of `count` in at most `height` rows, or hide."""
         if request is None or (self._request is not None and request.id != self._request.id):
             self._offset = 0
         self._request = request
         self._position = (1, count)
+        self._height = height
         self.display = request is not None
         self.draw()
 
@@ -162,10 +164,9 @@ class ApprovalCard(Static):
         """Draw for the present size."""
         if self._request is None:
             return
-        screen = self.screen.size
-        height = max(5, screen.height // 2 - 2)
+        width = self.screen.size.width
         rows, self._offset = card_rows(
-            self._request, self._position, screen.width, height, self._offset
+            self._request, self._position, width, self._height, self._offset
         )
         self.update(painted_lines(rows))
 

@@ -91,3 +91,16 @@ def limit_sentence(reason: str, steps: int, pending: int) -> str:
             return f"Stopped after step {steps}, as asked · {way_on}"
         case _:
             return ""
+
+
+def welcome(model: str, reason: str, *, is_demonstration: bool) -> str:
+    """The first words of an empty chat: who answers, why, and how to find the way."""
+    if is_demonstration:
+        return (
+            "No model is connected: the offline demonstration answers, with real tools. "
+            "Say hello, and in three minutes you know your way around.\n"
+            "A real model: set a key such as OPENAI_API_KEY, or start with "
+            "--base-url http://localhost:8080/v1 --model NAME."
+        )
+    why = f" ({reason})" if reason else ""
+    return f"{model}{why} answers · / lists the commands · f1 the keys"

@@ -20,6 +20,9 @@ from agent_tui.tui.terminal import State as WindowState
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
 
+SHORT_ROWS, TINY_ROWS, MINUTE_ROWS = 16, 8, 4
+"""Below these heights the screen gives things up."""
+MINIMUM_CARD_ROWS = 5
 FLASH_SECONDS = 6.0
 FLASH_ROWS = 3
 
@@ -69,9 +72,19 @@ class Chrome:
         if app.session.stop_requested and not status.notice:
             status.notice = "stopping after this step"
         self._put("status", self.status, list(status_lines(status, width)))
-        self._draw_strip(width)
         asked = app.session.approvals.pending
-        app.card.show(asked[0] if asked else None, len(asked))
+        strip_rows, card_rows = self._heights(bool(asked))
+        self._draw_strip(width, strip_rows)
+        app.card.show(asked[0] if asked else None, len(asked), card_rows)
+
+    def _heights(self, is_asked: bool) -> tuple[int, int]:
+        """How many rows the strip and the card may have, so that the composer stays in sight."""
+        height = self._app.size.height
+        is_short = height < SHORT_ROWS
+        strip = 1 if is_asked and is_short else max(1, height // 3)
+        pending = strip if self._app.modes.pending.items else 0
+        others = 6 if is_short else 8  # header, a row of transcript, composer, hint, status
+        return strip, max(MINIMUM_CARD_ROWS, min(height // 2, height - others - pending))
 
     def window_title(self) -> tuple[str, WindowState]:
         """What the window's title says, and the state it carries."""
@@ -86,8 +99,12 @@ class Chrome:
         return name, "failed" if app.presenter.has_failed else "idle"
 
     def resized(self) -> None:
-        """Everything is drawn anew."""
+        """Everything is drawn anew; on a small screen some of it goes."""
         self._drawn.clear()
+        chat, height = self._app.screen_stack[0], self._app.size.height
+        chat.set_class(height < SHORT_ROWS, "-short")
+        chat.set_class(height < TINY_ROWS, "-tiny")
+        chat.set_class(height < MINUTE_ROWS, "-minute")
         self.draw()
 
     def _put(self, name: str, widget: Static, rows: list[list[Span]]) -> None:
@@ -112,7 +129,7 @@ class Chrome:
             mode=self._app.session.approvals.mode,
         )
 
-    def _draw_strip(self, width: int) -> None:
+    def _draw_strip(self, width: int, rows: int) -> None:
         app = self._app
         items = app.modes.pending.items
         agent = app.session.agent
@@ -134,7 +151,7 @@ class Chrome:
                 editing,
                 app.is_on_hold,
                 width,
-                app.size.height,
+                rows,
             )
         )
 

@@ -36,18 +36,21 @@ class StripView:
     editing: str | None = None
     on_hold: bool = False
     columns: int = 80
-    screen_rows: int = 24
+    rows: int = 8
+    """How many rows it may have: a third of the screen, less where others need them."""
 
 
 def strip_rows(view: StripView) -> tuple[list[Row], list[Row]]:
     """The rows above and below the place where an item is edited; below is empty otherwise.
 
-    At most a third of the screen: previews get shorter, then items are left out and counted.
+    Where there is little room previews get shorter, then items are left out and counted.
     """
-    room = max(3, view.screen_rows // 3)
-    footer = [_rule(KEYS_ON_HOLD if view.on_hold else KEYS, view)] if view.screen_rows >= 20 else []
+    if view.rows < 3:
+        return [[(f" {len(view.items)} pending · alt+↑ selects", "quiet")]], []
+    has_footer = view.rows >= 7
+    footer = [_rule(KEYS_ON_HOLD if view.on_hold else KEYS, view)] if has_footer else []
     header = [_rule("", view, title="Pending, on hold" if view.on_hold else "Pending")]
-    space = room - len(header) - len(footer)
+    space = view.rows - len(header) - len(footer)
     drawn = [_item_rows(view, index, PREVIEW_LINES) for index in range(len(view.items))]
     if sum(map(len, drawn)) > space:
         drawn = [_item_rows(view, index, 1) for index in range(len(view.items))]

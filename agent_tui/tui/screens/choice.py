@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from agent_tui.core.text import printable
+from agent_tui.tui.paint import painted
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,7 @@ class ChoiceScreen(ModalScreen[str | None]):
         for choice in self._shown:
             mark = "• " if choice.is_current else "  "
             options.add_option(
-                Option(
-                    Content.assemble(
-                        mark + printable(choice.value),
-                        ("  " + printable(choice.detail), "$text-muted"),
-                    )
-                )
+                Option(painted([(f"{mark}{choice.value}  ", ""), (choice.detail, "quiet")]))
             )
         current = next((n for n, item in enumerate(self._shown) if item.is_current), 0)
         options.highlighted = current if self._shown else None

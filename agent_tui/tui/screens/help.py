@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -27,7 +28,7 @@ KEYS: tuple[tuple[str, str, str], ...] = (
     ("↑ ↓, ctrl+r", "sent messages, search them", "the same"),
     ("ctrl+o", "expand or collapse all panels", "the same"),
     ("f6, ctrl+↑ ctrl+↓", "move over the transcript", "the same"),
-    ("", "  space expand · enter view · y copy · k kill this tool", ""),
+    ("  there", "space expand · enter view · y copy · k kill this tool", ""),
     ("f3", "why is it waiting?", ""),
     ("ctrl+t", "show or hide thinking", "the same"),
     ("shift+tab", "next approval mode", "the same"),
@@ -40,7 +41,7 @@ KEYS: tuple[tuple[str, str, str], ...] = (
 
 
 def help_rows(width: int) -> list[list[Span]]:
-    """Keys, then commands; one column of explanations where two do not fit."""
+    """Keys, then commands; one column of explanations where two do not fit, wrapped to `width`."""
     wide = width >= 90
     rows: list[list[Span]] = [[("Keys", "title")]]
     if wide:
@@ -49,22 +50,30 @@ def help_rows(width: int) -> list[list[Span]]:
         if wide:
             rows.append([(f"  {key:<19}", "key"), (f"{running:<42}", ""), (idle, "")])
         else:
-            said = running if idle in ("", "the same", running) else f"{running or idle}"
-            rows.append([(f"  {key:<17} ", "key"), (said or idle, "")])
+            rows += _entry(key, running or idle, width)
             if running and idle not in ("", "the same", running):
-                rows.append([(f"  {'':<17} ", ""), (f"idle: {idle}", "quiet")])
+                rows += _entry("", f"idle: {idle}", width)
     rows += [[], [("Commands", "title")]]
     for command in COMMANDS:
-        key = f"  ({command.key})" if command.key else ""
-        rows.append([(f"  {command.usage:<21} ", "key"), (command.summary, ""), (key, "quiet")])
-    rows += [
+        key = f" ({command.key})" if command.key else ""
+        rows += _entry(command.usage, command.summary + key, width, column=24)
+    return [
+        *rows,
         [],
-        [
-            ("A message that begins with a path is a message. ", "quiet"),
-            ("esc closes this page", "quiet"),
-        ],
+        *_entry("", "A message that begins with a path is a message. esc closes this page.", width),
     ]
-    return rows
+
+
+def _entry(key: str, text: str, width: int, column: int = 20) -> list[list[Span]]:
+    """A key and its explanation beside it, or below it where the screen is narrow."""
+    narrow = width < 60
+    indent = 4 if narrow else column
+    lines = textwrap.wrap(text, max(8, width - indent)) or [""]
+    if narrow or len(key) > column - 3:
+        head: list[list[Span]] = [[(f"  {key}", "key")]] if key else []
+        return head + [[(" " * indent + line, "")] for line in lines]
+    first: list[Span] = [(f"  {key}".ljust(column), "key"), (lines[0], "")]
+    return [first, *([(" " * column + line, "")] for line in lines[1:])]
 
 
 class HelpScreen(ModalScreen[None]):
@@ -77,11 +86,15 @@ class HelpScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         """One scrolling page."""
         with VerticalScroll(id="help"):
-            yield Static(painted_lines(help_rows(self.app.size.width - 4)))
+            yield Static()
 
     def on_mount(self) -> None:
         """The page takes the keys."""
         self.query_one(VerticalScroll).focus()
+
+    def on_resize(self) -> None:
+        """Wrap to the new width: margins and scroll bar take six columns."""
+        self.query_one(Static).update(painted_lines(help_rows(self.app.size.width - 6)))
 
     def action_close(self) -> None:
         """Back to the chat."""
