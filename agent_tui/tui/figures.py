@@ -23,7 +23,7 @@ def money(usd: float | None, *, incomplete: bool = False) -> str:
         return f"{mark}$0"
     if usd < 0.0001:
         return "<$0.0001" if not mark else "≥$0.0000"
-    places = 4 if usd < 0.001 else 3 if usd < 0.1 else 2
+    places = 4 if usd < 0.01 else 3 if usd < 0.1 else 2
     return f"{mark}${usd:.{places}f}"
 
 

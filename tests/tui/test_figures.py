@@ -35,6 +35,7 @@ def test_counts_are_short(number: int, shown: str) -> None:
         (0.0, False, "$0"),
         (0.00001, False, "<$0.0001"),
         (0.0004, False, "$0.0004"),
+        (0.0036, False, "$0.0036"),
         (0.043, False, "$0.043"),
         (0.043, True, "≥$0.043"),
         (0.87, False, "$0.87"),
