@@ -47,10 +47,8 @@ from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import (
     AgentBusyError,
     CancelledRunError,
-    InternalError,
     InvalidInputError,
     InvalidStateError,
-    error_to_info,
     info_to_error,
 )
 from agent_tui.core.events import (
@@ -278,7 +276,10 @@ class Agent:
 
     def hold_queued(self, id: str, held: bool = True) -> bool:
         """Keep an item from delivery while it is edited, or let it go; False if not queued."""
-        return self._queues.hold(id, held)
+        found = self._queues.hold(id, held)
+        if self._queues.has_deliverable("steer"):
+            self._steering_signal.set()
+        return found
 
     def pop_last_queued(self) -> QueuedItem | None:
         """Take back the newest follow-up, else the newest steering message."""
@@ -330,11 +331,6 @@ class Agent:
             outcome = await run_loop(
                 prompts, context, self._config(from_queue), self._emit, self._signal
             )
-        except Exception as error:  # the engine is at fault; the agent must stay usable
-            _log.exception("the loop failed")
-            failure = InternalError(f"the agent loop failed: {error}", cause=error)
-            outcome = RunOutcome(self._tally.messages, "error", failure)
-            await self._emit(AgentEndEvent((), "error", error_to_info(failure)))
         finally:
             self._queues.release()
             self.state._streaming_message = None

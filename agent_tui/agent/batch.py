@@ -15,6 +15,7 @@ from typing import Any
 from agent_tui.agent.calling import is_async, settled, unless_aborted
 from agent_tui.agent.execution import Execution, Outcome
 from agent_tui.agent.hooks import (
+    AfterToolCall,
     AfterToolCallContext,
     AgentContext,
     AgentLoopConfig,
@@ -244,6 +245,7 @@ class Batch:
         context = BeforeToolCallContext(self._message, call.block, call.args, self._context.copy())
         try:
             answered, verdict = await unless_aborted(hook(context, self._signal), call.signal)
+            _require(verdict, BeforeToolCall)
         except Exception as error:  # foreign code
             return ToolResult(f"The check before this tool call failed: {error}", is_error=True)
         if not answered or self._stopping.aborted:
@@ -332,6 +334,7 @@ class Batch:
         )
         try:
             answer = await settled(hook(context, self._signal))
+            _require(answer, AfterToolCall)
         except Exception as error:  # foreign code; the real result must not be lost
             return _with_note(result, f"The hook after this tool call failed: {error}", True)
         if answer is None:
@@ -342,6 +345,11 @@ class Batch:
             if not isinstance(value := getattr(answer, name), Unset)
         }
         return _copy(result, **given)
+
+
+def _require(answer: object, kind: type) -> None:
+    if answer is not None and not isinstance(answer, kind):
+        raise TypeError(f"it must answer {kind.__name__} or None, not {type(answer).__name__}")
 
 
 def _copy(result: ToolResult, **changes: Any) -> ToolResult:

@@ -140,6 +140,9 @@ class Execution:
             else:
                 answer = await in_daemon_thread(lambda: self._execute_in_thread(context))
             return _as_result(await settled(answer))
+        except SystemExit as left:
+            # Left alone it would tear the event loop down, and the program with it.
+            raise RuntimeError(f"the tool tried to exit the program: {left.code}") from None
         finally:
             self._open = False
 

@@ -8,6 +8,7 @@ one total order, balanced on every path: each start has its end, each tool call 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -17,7 +18,9 @@ from agent_tui.agent.boundary import Boundary, convert_to_llm
 from agent_tui.agent.calling import settled
 from agent_tui.agent.guard import IdenticalCallGuard
 from agent_tui.agent.hooks import AgentContext, AgentLoopConfig, GetMessages, TurnContext, Unset
+from agent_tui.agent.open_parts import OpenParts
 from agent_tui.agent.response import Response, failed_message, give_fresh_ids
+from agent_tui.agent.result import WITHDRAWN
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import (
     AgentError,
@@ -36,14 +39,16 @@ from agent_tui.core.events import (
     MessageEndEvent,
     MessageStartEvent,
     MessageUpdateEvent,
+    ToolExecutionEndEvent,
     TurnEndEvent,
     TurnStartEvent,
 )
-from agent_tui.core.messages import AgentMessage, AssistantMessage
+from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMessage
 from agent_tui.core.registry import stream_fn_for
 from agent_tui.core.stream import BlockEvent, LlmContext, StreamOptions, ToolSchema
-from agent_tui.core.tool import Tool
+from agent_tui.core.tool import Tool, ToolResult
 
+_log = logging.getLogger(__name__)
 TRUNCATED_BATCHES = 3
 """So many batches in a row cut by the output limit end the run."""
 
@@ -122,6 +127,7 @@ class _Run:
         self._sink = emit
         self._signal = signal
         self._emitting = asyncio.Lock()
+        self._open = OpenParts()
         self._new: list[AgentMessage] = []
         self._iterations = 0
         self._turn_index = 0
@@ -142,8 +148,14 @@ class _Run:
         await self._emit(TurnStartEvent(0))
         try:
             await self.turns(prompts)
+            raise AssertionError("turns() returned")
         except _Finished as finished:
             reason, error = finished.reason, finished.error
+        except Exception as fault:  # the engine is at fault; the agent must stay usable
+            _log.exception("the loop failed")
+            reason = "error"
+            error = InternalError(f"the agent loop failed: {fault}", cause=fault)
+            await self._close_what_is_open(error)
         info = None if error is None else error_to_info(error)
         await self._emit(AgentEndEvent(list(self._new), reason, info))
         return RunOutcome(self._new, reason, error)
@@ -367,6 +379,7 @@ class _Run:
         """What opened this turn was withdrawn before it could be delivered."""
         message = failed_message(self._model, None)
         message.stop_reason = "stop"
+        message.raw_stop_reason = WITHDRAWN
         await self._record(message)
         await self._emit(TurnEndEvent(message, []))
         raise _Finished("completed")
@@ -375,6 +388,34 @@ class _Run:
         self._turn_index += 1
         await self._emit(TurnStartEvent(self._turn_index))
         await self._end_turn_without_request(_hook_error(error))
+
+    async def _close_what_is_open(self, error: AgentError) -> None:
+        """End the open message, calls and turn, so that every listener sees a balanced run."""
+        opened = self._open
+        failed = ToolResult(f"The engine failed: {error.message}", is_error=True)
+        if opened.message is not None:
+            if isinstance(opened.message, AssistantMessage):
+                opened.message.stop_reason = "error"
+                opened.message.error = error_to_info(error)
+            await self._keep(opened.message)
+        for call_id, name in list(opened.calls.items()):
+            await self._emit(ToolExecutionEndEvent(call_id, name, failed, True))
+        if not opened.turn:
+            return
+        if opened.answer is None:
+            await self._record(failed_message(self._model, error))
+        elif opened.answer.stop_reason not in ("error", "aborted"):
+            for call in opened.unanswered():
+                await self._record(
+                    ToolResultMessage(
+                        tool_call_id=call.id,
+                        tool_name=call.name,
+                        content=failed.content,
+                        is_error=True,
+                    )
+                )
+        assert opened.answer is not None
+        await self._emit(TurnEndEvent(opened.answer, list(opened.results)))
 
     def _tail_is_answer(self) -> bool:
         tail = self._context.messages[-1] if self._context.messages else None
@@ -394,6 +435,7 @@ class _Run:
     async def _emit(self, event: AgentEvent) -> None:
         """Report one event; parallel tools wait for each other here."""
         async with self._emitting:
+            self._open.see(event)
             reported = self._sink(event)
             if reported is not None:
                 await settled(reported)

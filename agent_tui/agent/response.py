@@ -252,6 +252,9 @@ def give_fresh_ids(message: AssistantMessage, used: set[str]) -> None:
         used.add(call.id)
 
 
+MAX_DEPTH = 100
+"""Levels of nesting in arguments; much deeper ones could be neither checked nor stored."""
+_TOO_DEEP = f"the JSON is nested deeper than {MAX_DEPTH} levels"
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 
@@ -264,17 +267,40 @@ def parse_arguments(text: str) -> tuple[dict[str, Any], str | None]:
     if text.strip() in ("", "null"):
         return {}, None
     try:
-        value = json.loads(text)
-    except ValueError as error:
         try:
-            value = json.loads(_BAD_ESCAPE.sub(_escaped, text), strict=False)
-        except ValueError:
-            return {}, _explain(text, error)
+            value = json.loads(text, parse_constant=_refuse_constant)
+        except ValueError as error:
+            try:
+                value = json.loads(
+                    _BAD_ESCAPE.sub(_escaped, text), strict=False, parse_constant=_refuse_constant
+                )
+            except ValueError:
+                return {}, _explain(text, error)
     except RecursionError:
-        return {}, "the JSON is nested too deeply"
+        return {}, _TOO_DEEP
+    if _is_deeper(value, MAX_DEPTH):
+        return {}, _TOO_DEEP
     if not isinstance(value, dict):
         return {}, f"the arguments must be a JSON object, not {type(value).__name__}"
     return value, None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON value")
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    layer = [value]
+    for _ in range(levels):
+        layer = [
+            child
+            for item in layer
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+        if not layer:
+            return False
+    return True
 
 
 def _escaped(match: re.Match[str]) -> str:

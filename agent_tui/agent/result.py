@@ -14,6 +14,9 @@ from agent_tui.core.events import (
 from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMessage
 from agent_tui.core.usage import Usage, add_usage
 
+WITHDRAWN = "withdrawn"
+"""Raw stop reason of a turn whose message was taken back: the model was not asked."""
+
 
 @dataclass(frozen=True)
 class AgentResult:
@@ -46,6 +49,10 @@ class Tally:
     def see(self, event: AgentEvent) -> None:
         """Take one event into account."""
         match event:
+            case MessageEndEvent(message=AssistantMessage(raw_stop_reason=reason)) if (
+                reason == WITHDRAWN
+            ):
+                pass
             case MessageEndEvent(message=AssistantMessage() as message):
                 self.iterations += message.stop_reason not in ("error", "aborted")
                 self.usages.append(message.usage)
@@ -70,7 +77,11 @@ class Tally:
         )
 
     def _final_message(self) -> str:
-        answers = [m.text for m in reversed(self.messages) if isinstance(m, AssistantMessage)]
+        answers = [
+            message.text
+            for message in reversed(self.messages)
+            if isinstance(message, AssistantMessage) and message.raw_stop_reason != WITHDRAWN
+        ]
         if self.reason == "completed":
             return answers[0] if answers else ""
         return next((text for text in answers if text), "")
