@@ -147,6 +147,10 @@ class AssistantBlock(Block):
         parts: Sequence[Piece] = self._markdown.pieces()
         return parts if self._note is None else [*parts, self._note]
 
+    def estimate(self, width: int) -> int:
+        """About how many rows there are; does not read the markdown."""
+        return self._markdown.estimate(width)
+
     def source(self) -> str:
         """The markdown."""
         return self._markdown.source
@@ -189,6 +193,10 @@ class ThoughtBlock(Block):
     def pieces(self) -> Sequence[Piece]:
         """The head, and the whole thought below it when it is expanded."""
         return [self._head, *self._markdown.pieces()] if self.expanded else [self._head]
+
+    def estimate(self, width: int) -> int:
+        """About how many rows there are; does not read the markdown."""
+        return self._head.estimate(width) + (self._markdown.estimate(width) if self.expanded else 0)
 
     def source(self) -> str:
         """The thought."""

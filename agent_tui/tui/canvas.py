@@ -63,11 +63,13 @@ class Canvas:
     """False when nothing on the screen may move by itself."""
     margin: tuple[Run, ...] = ()
     """What every row begins with; it is never copied."""
+    edge: int = 0
+    """Cells at the right edge that stay empty."""
 
     @property
     def room(self) -> int:
-        """The cells of a row that are left beside the margin; at least 1."""
-        return max(1, self.width - cells_of(self.margin))
+        """The cells of a row that are left between the margins; at least 1."""
+        return max(1, self.width - cells_of(self.margin) - self.edge)
 
     def run(self, text: str, role: str) -> Run:
         """`text` in the style of a role."""
@@ -78,12 +80,13 @@ class Canvas:
         return Run(text, self.base + self.style(role))
 
     def indented(self, *margin: Run, role: str = "text") -> Canvas:
-        """This canvas with a margin, and a role that all rows start from.
+        """This canvas with a further margin, and a role that all rows start from.
 
-        A narrow canvas stays without the margin: the text needs the room.
+        A narrow canvas stays as it is: the text needs the room.
         """
         base = self.base + self.style(role)
-        return replace(self, base=base, margin=margin if self.width >= _NARROW else ())
+        wider = (*self.margin, *margin) if self.width >= _NARROW else self.margin
+        return replace(self, base=base, margin=wider)
 
     def lines(
         self,
@@ -146,8 +149,11 @@ class Canvas:
             if text:
                 segments.append(Segment(text, (row + style).rich_style))
                 cells += width_of(text)
+        if cells < self.width - self.edge:
+            segments.append(Segment(" " * (self.width - self.edge - cells), row.rich_style))
+            cells = self.width - self.edge
         if cells < self.width:
-            segments.append(Segment(" " * (self.width - cells), row.rich_style))
+            segments.append(Segment(" " * (self.width - cells), self.base.rich_style))
         strip = Strip(segments, max(cells, self.width))
         if cells > self.width:
             strip = strip.adjust_cell_length(self.width)

@@ -1,7 +1,8 @@
 """Where every row of the transcript is: exact for what has been drawn, estimated for the rest.
 
-A block is laid out piece by piece. Work is done for what has changed and for what is in view, never
-for the length of the transcript. Knows no widget.
+A block is laid out piece by piece, and only from the moment it comes near the view. Work is done
+for what has changed and for what is in view, never for the length of the transcript. Knows no
+widget.
 """
 
 from __future__ import annotations
@@ -9,59 +10,63 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 from collections.abc import Sequence
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from typing import NamedTuple
 
 from agent_tui.tui.block import Block, Piece
 from agent_tui.tui.canvas import Canvas, Line
 
-KEEP_ROWS = 4_000
+KEEP_ROWS = 1_500
 """Drawn rows that are kept in memory."""
 
 
 class Place(NamedTuple):
-    """One row: a block, one of its pieces, and the row within that piece."""
+    """One row: a block, and the row within that block; the gap above a block is negative."""
 
-    block: int
-    piece: int
+    block: Block
     offset: int
 
 
 class _Entry:
-    """One block with the heights of its pieces."""
+    """One block with the heights of its pieces; one guess for all of it while it is far away."""
 
-    __slots__ = ("block", "exact", "heights", "pieces", "starts", "versions")
+    __slots__ = ("block", "heights", "is_open", "pieces", "starts", "versions")
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, width: int) -> None:
         self.block = block
-        self.pieces: list[Piece] = []
-        self.versions: list[int] = []
-        self.heights: list[int] = []
-        self.exact: list[bool] = []
-        self.starts: list[int] = [0]
+        self.close(width)
 
     @property
     def height(self) -> int:
         return self.starts[-1]
 
-    def take(self, width: int) -> bool:
-        """Look at the block again: what has changed of it is estimated anew. True if anything."""
+    def close(self, width: int) -> None:
+        """Forget what is known; the height is a guess."""
+        self.is_open = False
+        self.pieces: list[Piece] = []
+        self.versions: list[int | None] = []
+        """The version that was measured, None for a piece whose height is a guess."""
+        self.heights: list[int] = []
+        self.starts = [0, max(0, self.block.estimate(width))]
+
+    def look(self, width: int) -> None:
+        """Take over what has changed; the heights of new and changed pieces are guesses."""
         pieces = list(self.block.pieces())
-        versions = [piece.version for piece in pieces]
-        keep = 0
-        for old, new, before, after in zip(
-            self.pieces, pieces, self.versions, versions, strict=False
-        ):
-            if old is not new or before != after:
-                break
-            keep += 1
-        if keep == len(pieces) == len(self.pieces):
-            return False
+        keep = self._unchanged(pieces)
         self.heights[keep:] = [max(0, piece.estimate(width)) for piece in pieces[keep:]]
-        self.exact[keep:] = [False] * (len(pieces) - keep)
-        self.pieces, self.versions = pieces, versions
+        self.versions[keep:] = [None] * (len(pieces) - keep)
+        self.pieces = pieces
+        self.is_open = True
         self.sum_up(keep)
-        return True
+
+    def _unchanged(self, pieces: list[Piece]) -> int:
+        """How many of the first pieces are as they were measured."""
+        count = min(len(pieces), len(self.pieces))
+        for index in range(count):
+            piece = pieces[index]
+            if piece is not self.pieces[index] or piece.version != self.versions[index]:
+                return index
+        return count
 
     def sum_up(self, first: int) -> None:
         """Bring `starts` up to date from piece `first` on."""
@@ -75,18 +80,20 @@ class Layout:
         self.canvas: Canvas | None = None
         """What blocks are drawn on; None until the size is known."""
         self._entries: list[_Entry] = []
+        self._index_by_id: dict[str, int] = {}
         self._starts: list[int] = [0]
-        """The first row of each block, its gap above included; then the number of all rows."""
+        """The first row of each block, its gap included; at the end the number of all rows."""
         self._gaps: list[int] = []
         """Blank rows above each block."""
         self._dirty: int | None = None
+        """The first block from which on `_starts` is out of date."""
         self._drawn: OrderedDict[int, tuple[Piece, int, list[Line]]] = OrderedDict()
         self._drawn_rows = 0
 
     # -- blocks ------------------------------------------------------------------------------
 
     @property
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> list[Block]:
         """Top to bottom."""
         return [entry.block for entry in self._entries]
 
@@ -98,46 +105,46 @@ class Layout:
         return self._entries[index].block
 
     def index_of(self, block: Block) -> int | None:
-        """The place of a block, None if it is not there; recent blocks are found first."""
-        for index in range(len(self._entries) - 1, -1, -1):
-            if self._entries[index].block is block:
-                return index
-        return None
+        """The place of a block, None if it is not there."""
+        return self._index_by_id.get(block.id)
+
+    def find(self, block_id: str) -> Block | None:
+        """The block with an id, None if it is not there."""
+        index = self._index_by_id.get(block_id)
+        return None if index is None else self._entries[index].block
 
     def insert(self, index: int, blocks: Sequence[Block]) -> None:
-        """Put blocks at a place; their heights are estimates."""
-        entries = [_Entry(block) for block in blocks]
-        for entry in entries:
-            entry.take(self._width)
-        self._entries[index:index] = entries
-        self._changed_from(index)
+        """Put blocks at a place; their heights are guesses."""
+        self._entries[index:index] = [_Entry(block, self._width) for block in blocks]
+        self._renumber(index)
 
     def remove(self, index: int) -> None:
         """Take a block out."""
-        del self._entries[index]
-        self._changed_from(index)
+        del self._index_by_id[self._entries.pop(index).block.id]
+        self._renumber(index)
 
     def clear(self) -> None:
         """Take all blocks out."""
         self._entries.clear()
-        self._changed_from(0)
+        self._index_by_id.clear()
+        self._renumber(0)
         self._forget_drawn()
 
-    def update(self, index: int) -> bool:
-        """Look at a block again after it has changed; True if it looks different."""
-        changed = self._entries[index].take(self._width)
-        if changed:
-            self._changed_from(index)
-        return changed
+    def update(self, index: int) -> None:
+        """Look at a block again after it has changed."""
+        entry = self._entries[index]
+        if entry.is_open:
+            entry.look(self._width)
+        else:
+            entry.close(self._width)
+        self._changed_from(index)
 
     def reset(self, canvas: Canvas) -> None:
         """Everything looks different: another width, another theme."""
         self.canvas = canvas
         self._forget_drawn()
         for entry in self._entries:
-            entry.pieces = []
-            entry.versions, entry.heights, entry.exact, entry.starts = [], [], [], [0]
-            entry.take(canvas.width)
+            entry.close(canvas.width)
         self._changed_from(0)
 
     # -- rows --------------------------------------------------------------------------------
@@ -148,7 +155,7 @@ class Layout:
         return self._rows()[-1]
 
     def top_of(self, index: int) -> int:
-        """The first row of a block."""
+        """The first row of a block, below its gap."""
         return self._rows()[index] + self._gaps[index]
 
     def height_of(self, index: int) -> int:
@@ -160,49 +167,64 @@ class Layout:
         starts = self._rows()
         if not 0 <= row < starts[-1]:
             return None
-        block = bisect_right(starts, row) - 1
-        entry = self._entries[block]
-        within = row - starts[block] - self._gaps[block]
-        piece = max(0, min(bisect_right(entry.starts, within), len(entry.pieces)) - 1)
-        return Place(block, piece, within - entry.starts[piece])
+        index = bisect_right(starts, row) - 1
+        return Place(self._entries[index].block, row - starts[index] - self._gaps[index])
 
-    def row_of(self, place: Place) -> int:
-        """The row where something is now."""
-        entry = self._entries[place.block]
-        piece = min(place.piece, max(0, len(entry.pieces) - 1))
-        return self.top_of(place.block) + entry.starts[piece] + place.offset
+    def row_of(self, place: Place) -> int | None:
+        """The row where something is now, None if its block is gone."""
+        index = self.index_of(place.block)
+        return None if index is None else self.top_of(index) + place.offset
 
     def line_at(self, row: int) -> Line | None:
         """The line at a row, None where there is nothing."""
-        place = self.place_of(row)
-        if place is None or place.offset < 0:
-            return None  # outside, or the gap above a block
-        lines = self._lines(self._entries[place.block].pieces[place.piece])
-        return lines[place.offset] if place.offset < len(lines) else None
+        starts = self._rows()
+        if not 0 <= row < starts[-1]:
+            return None
+        index = bisect_right(starts, row) - 1
+        entry = self._entries[index]
+        if not entry.is_open:
+            self._open(index)
+        offset = row - starts[index] - self._gaps[index]
+        if not 0 <= offset < entry.height:
+            return None
+        piece = bisect_right(entry.starts, offset) - 1
+        lines = self._lines(entry.pieces[piece])
+        within = offset - entry.starts[piece]
+        return lines[within] if within < len(lines) else None
 
     def settle_from(self, row: int, rows: int) -> None:
-        """Make the heights of what is in view exact, going down from a row that stays."""
-        anchor = self.place_of(max(0, min(row, self.height - 1)))
-        if anchor is None:
+        """Make the heights of `rows` rows exact, going down from a row that stays where it is."""
+        starts = self._rows()
+        if not starts[-1]:
             return
-        block, piece = anchor.block, anchor.piece
-        missing = rows + anchor.offset
-        while missing > 0 and block < len(self._entries):
-            entry = self._entries[block]
-            while missing > 0 and piece < len(entry.pieces):
-                missing -= self._measure(block, piece)
-                piece += 1
-            block, piece = block + 1, 0
-        self._rows()
+        index = max(0, min(bisect_right(starts, row), len(self._entries)) - 1)
+        top = starts[index]
+        while top < row + rows and index < len(self._entries):
+            top += self._gaps[index]
+            entry = self._entries[index]
+            if not entry.is_open:
+                self._open(index)
+            first = max(0, bisect_right(entry.starts, row - top) - 1)
+            for piece in range(first, len(entry.pieces)):
+                if top + entry.starts[piece] >= row + rows:
+                    break
+                self._measure(index, piece)
+            top += entry.height
+            index += 1
 
     def settle_end(self, rows: int) -> None:
         """Make the heights of the last rows exact, going up from the end."""
         missing = rows
-        for block in range(len(self._entries) - 1, -1, -1):
-            for piece in range(len(self._entries[block].pieces) - 1, -1, -1):
+        for index in range(len(self._entries) - 1, -1, -1):
+            if missing <= 0:
+                return
+            entry = self._entries[index]
+            if not entry.is_open:
+                self._open(index)
+            for piece in range(len(entry.pieces) - 1, -1, -1):
                 if missing <= 0:
                     return
-                missing -= self._measure(block, piece)
+                missing -= self._measure(index, piece)
 
     # -- inside ------------------------------------------------------------------------------
 
@@ -213,30 +235,43 @@ class Layout:
     def _changed_from(self, index: int) -> None:
         self._dirty = index if self._dirty is None else min(index, self._dirty)
 
+    def _renumber(self, first: int) -> None:
+        for index in range(first, len(self._entries)):
+            self._index_by_id[self._entries[index].block.id] = index
+        self._changed_from(first)
+
     def _rows(self) -> list[int]:
         """The first row of every block, and the number of rows."""
         if self._dirty is not None:
             first, self._dirty = self._dirty, None
-            blocks = [entry.block for entry in self._entries[max(0, first - 1) :]]
-            gaps = [int(not (a.joins and b.joins)) for a, b in pairwise(blocks)]
-            self._gaps[first:] = gaps if first else [0, *gaps][: len(self._entries)]
-            heights = [
-                gap + entry.height
-                for gap, entry in zip(self._gaps[first:], self._entries[first:], strict=True)
-            ]
-            self._starts[first:] = accumulate(heights, initial=self._starts[first] if first else 0)
+            del self._starts[first + 1 :]
+            del self._gaps[first:]
+            row = self._starts[first] if first else 0
+            above = self._entries[first - 1].block if first else None
+            for entry in self._entries[first:]:
+                joins = above is not None and above.joins and entry.block.joins
+                gap = int(entry.height > 0 and above is not None and not joins)
+                row += gap + entry.height
+                self._gaps.append(gap)
+                self._starts.append(row)
+                above = entry.block
         return self._starts
 
-    def _measure(self, block: int, piece: int) -> int:
+    def _open(self, index: int) -> None:
+        self._entries[index].look(self._width)
+        self._changed_from(index)
+
+    def _measure(self, index: int, piece: int) -> int:
         """The exact rows of a piece, drawn if need be."""
-        entry = self._entries[block]
-        if not entry.exact[piece]:
+        entry = self._entries[index]
+        version = entry.pieces[piece].version
+        if entry.versions[piece] != version:
             height = len(self._lines(entry.pieces[piece]))
-            entry.exact[piece] = True
+            entry.versions[piece] = version
             if height != entry.heights[piece]:
                 entry.heights[piece] = height
                 entry.sum_up(piece)
-                self._changed_from(block)
+                self._changed_from(index)
         return entry.heights[piece]
 
     def _lines(self, piece: Piece) -> list[Line]:

@@ -92,6 +92,10 @@ class Markdown:
             self._parts = ["".join(self._parts)]
         return self._parts[0] if self._parts else ""
 
+    def estimate(self, width: int) -> int:
+        """About how many rows the text has; costs a look at its length and its newlines."""
+        return estimate_rows(self.source, width) if self._parts else 0
+
     def append(self, delta: str) -> None:
         """Add text; costs the length of `delta`."""
         self._parts.append(delta)
