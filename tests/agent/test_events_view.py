@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from agent_tui import AgentEvent, Tool, ToolContext
+from agent_tui import AgentEvent, AssistantMessage, Tool, ToolCall, ToolContext
 from agent_tui.core.events import AgentEndEvent, MessageUpdateEvent, ToolExecutionUpdateEvent
+from agent_tui.core.stream import StreamDone, StreamStart, ToolCallDelta
 from agent_tui.testing import call, calls, text, think
-from tests.agent.stage import Make, breathe
+from tests.agent.stage import Make, breathe, said, stream_of, turns
 from tests.agent.toolbox import ANYTHING, acting
 from tests.agent.tracing import shorthand
 
@@ -80,6 +81,33 @@ async def test_a_slow_reader_loses_nothing_but_steps_in_between(stage: Make) -> 
     assert "".join(deltas) == 'let me seefirst I look{"a": 1}done'
     assert reports[-1].partial_result.text == "c1 49"
     assert len(seen) < len(it.events)
+    await view.aclose()
+
+
+async def test_deltas_of_interleaved_blocks_are_not_joined(stage: Make) -> None:
+    message = AssistantMessage(content=[ToolCall(id="a"), ToolCall(id="b")], stop_reason="length")
+    deltas = [(0, '{"x":'), (1, '{"y":'), (1, "1"), (0, " 1}"), (1, "}")]
+    it = stage(
+        stream_fn=turns(
+            stream_of(
+                StreamStart(message),
+                *(ToolCallDelta(index, delta, message) for index, delta in deltas),
+                StreamDone("length", message),
+            ),
+            stream_of(StreamDone("stop", said("ok"))),
+        )
+    )
+    view = it.agent.events()
+
+    await it.prompt()
+    seen = await read_to_the_end(view)
+
+    joined: dict[int, str] = {0: "", 1: ""}
+    for event in seen:
+        if isinstance(event, MessageUpdateEvent):
+            part = event.assistant_message_event
+            joined[part.content_index] += getattr(part, "delta", "")
+    assert joined == {0: '{"x": 1}', 1: '{"y":1}'}
     await view.aclose()
 
 
