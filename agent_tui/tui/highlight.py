@@ -37,9 +37,9 @@ _ROLE_BY_TOKEN = {
     "Name.Function": "syntax-name",
     "Name.Tag": "syntax-keyword",
     "Operator.Word": "syntax-keyword",
-    "Generic.Deleted": "diff-remove",
+    "Generic.Deleted": "syntax-deleted",
     "Generic.Heading": "syntax-comment",
-    "Generic.Inserted": "diff-add",
+    "Generic.Inserted": "syntax-inserted",
     "Generic.Subheading": "syntax-comment",
 }
 _CHUNK = 16

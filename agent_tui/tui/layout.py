@@ -250,7 +250,7 @@ class Layout:
             above = self._entries[first - 1].block if first else None
             for entry in self._entries[first:]:
                 joins = above is not None and above.joins and entry.block.joins
-                gap = int(entry.height > 0 and above is not None and not joins)
+                gap = int(entry.height > 0 and not joins)
                 row += gap + entry.height
                 self._gaps.append(gap)
                 self._starts.append(row)

@@ -1,25 +1,26 @@
 """Themes from TOML files: the program's own, then the person's; the later of one name wins.
 
-A file holds the fields of a theme (colours, `dark`, …) and under `variables` our own roles. What a
-file leaves out of the roles follows from its colours.
+A file holds the fields of a theme (colours, `dark`, …) and under `variables` our own roles, or
+variables of Textual. What a file leaves out of the roles follows from its colours.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
 from agent_tui.core.errors import ConfigError
 
 DEFAULT_THEME = "harbour"
-ROLES = {
+ROLES: Mapping[str, str] = {
     "user": "primary",
     "tool-running": "warning",
     "tool-ok": "success",
@@ -27,10 +28,9 @@ ROLES = {
     "diff-add": "success",
     "diff-remove": "error",
 }
-"""Our own variables, and the colour of the theme that each has where the file does not set it."""
+"""Our own variables, and the colour of the theme that each has where a theme does not set it."""
 
-_FIELDS = {field.name for field in dataclasses.fields(Theme)}
-_COLOURS = {
+_COLOURS = (
     "primary",
     "secondary",
     "warning",
@@ -42,7 +42,10 @@ _COLOURS = {
     "surface",
     "panel",
     "boost",
-}
+)
+_SWITCHES = ("dark", "ansi")
+_NUMBERS = ("luminosity_spread", "text_alpha")
+_FIELDS = (*_COLOURS, *_SWITCHES, *_NUMBERS, "variables")
 
 
 def own_folder() -> Path:
@@ -66,35 +69,63 @@ def load_themes(folders: Iterable[Path]) -> list[Theme]:
     return [load_theme(path) for _, path in sorted(theme_files(folders).items())]
 
 
+def install(app: App[Any], folders: Iterable[Path], wanted: str | None) -> list[str]:
+    """Register every theme and switch to `wanted` (None: ours); returns what is wrong."""
+    problems: list[str] = []
+    files = theme_files(folders)
+    for path in files.values():
+        try:
+            app.register_theme(load_theme(path))
+        except ConfigError as error:
+            problems.append(error.message)
+    if wanted is not None and wanted not in app.available_themes:
+        problems.append(f"There is no theme {wanted!r}; known are {', '.join(sorted(files))}.")
+        wanted = None
+    app.theme = wanted or DEFAULT_THEME
+    return problems
+
+
 def load_theme(path: Path) -> Theme:
     """One theme. Raises `ConfigError` that names the file, the key and what is allowed."""
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ConfigError(f"{path}: {error}", path=str(path)) from None
-    data["name"] = path.stem
-    for key in data.keys() - _FIELDS:
-        raise ConfigError(
-            f"{path}: unknown key {key!r}{_did_you_mean(key)}", path=str(path), key=key
-        )
+    for key, value in data.items():
+        _check(path, key, value)
     if "primary" not in data:
         raise ConfigError(f"{path}: the key 'primary' is missing", path=str(path), key="primary")
-    variables = dict(data.get("variables", {}))
-    for key, value in [*_items(data), *variables.items()]:
+    theme = Theme(**{**data, "name": path.stem})
+    colours = theme.to_color_system().generate()
+    for key, value in theme.variables.items():
+        if key not in ROLES and key not in colours:
+            raise _unknown(path, key, (*ROLES, *colours))
+        if key in ROLES:
+            _check_colour(path, key, value)
+    return dataclasses.replace(theme, variables={**role_colours(colours), **theme.variables})
+
+
+def role_colours(colours: Mapping[str, str]) -> dict[str, str]:
+    """Our own variables where a theme does not set them. `colours` are those of the theme."""
+    return {role: colours[colour] for role, colour in ROLES.items()}
+
+
+def _check(path: Path, key: str, value: object) -> None:
+    if key not in _FIELDS:
+        raise _unknown(path, key, _FIELDS)
+    if key in _COLOURS:
         _check_colour(path, key, value)
-    for role, colour in ROLES.items():
-        variables.setdefault(role, data.get(colour) or data["primary"])
-    try:
-        return Theme(**{**data, "variables": variables})
-    except TypeError as error:
-        raise ConfigError(f"{path}: {error}", path=str(path)) from None
+    elif key in _SWITCHES and not isinstance(value, bool):
+        raise ConfigError(f"{path}: {key} is true or false", path=str(path), key=key)
+    elif key in _NUMBERS and not (isinstance(value, int | float) and 0 <= value <= 1):
+        raise ConfigError(f"{path}: {key} is a number from 0 to 1", path=str(path), key=key)
+    elif key == "variables" and not (
+        isinstance(value, dict) and all(isinstance(words, str) for words in value.values())
+    ):
+        raise ConfigError(f"{path}: variables is a table of texts", path=str(path), key=key)
 
 
-def _items(data: dict[str, Any]) -> list[tuple[str, Any]]:
-    return [(key, value) for key, value in data.items() if key in _COLOURS]
-
-
-def _check_colour(path: Path, key: str, value: Any) -> None:
+def _check_colour(path: Path, key: str, value: object) -> None:
     try:
         Color.parse(value if isinstance(value, str) else "")
     except ColorParseError:
@@ -105,6 +136,7 @@ def _check_colour(path: Path, key: str, value: Any) -> None:
         ) from None
 
 
-def _did_you_mean(key: str) -> str:
-    close = get_close_matches(key, sorted(_FIELDS), 1)
-    return f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(_FIELDS))}"
+def _unknown(path: Path, key: str, known: Iterable[str]) -> ConfigError:
+    close = get_close_matches(key, [*known], 1)
+    hint = f"; did you mean {close[0]!r}?" if close else f"; known are {', '.join(sorted(known))}"
+    return ConfigError(f"{path}: unknown key {key!r}{hint}", path=str(path), key=key)

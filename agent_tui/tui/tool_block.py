@@ -68,7 +68,8 @@ class ToolBlock(Block):
         self._target = one_line(target)
         self._arguments = GrowingText()
         self._waits_for = ""
-        self._began: float | None = None
+        self._began = 0.0
+        self._has_begun = False
         self._now = 0.0
         self._last_output = 0.0
         self._seconds: float | None = None
@@ -120,6 +121,7 @@ class ToolBlock(Block):
     def start(self, now: float) -> None:
         """The tool runs since `now` (seconds of the pacer's clock)."""
         self._began = self._now = self._last_output = now
+        self._has_begun = True
         self._waits_for = ""
         self.status = "running"
         self.version += 1
@@ -149,8 +151,7 @@ class ToolBlock(Block):
         self._text = text
         diff = (details or {}).get("diff")
         self._diff = diff if isinstance(diff, str) else ""
-        known = now is not None and self._began is not None
-        self._seconds = (now or 0.0) - (self._began or 0.0) if known else None
+        self._seconds = now - self._began if now is not None and self._has_begun else None
         self.version += 1
 
     def tick(self, now: float) -> None:
@@ -223,7 +224,7 @@ class ToolBlock(Block):
                     yield plural(self._arguments.line_count, "line")
             case "running":
                 yield word
-                yield clock(self._now - (self._began or self._now))
+                yield clock(self._now - self._began)
                 if self._line_count:
                     yield plural(self._line_count, "line")
                 if (silence := self._now - self._last_output) >= SILENCE_SECONDS:
