@@ -256,7 +256,7 @@ class Presenter:
             case AutoRetryStartEvent():
                 self._begin_retry(event)
             case AutoRetryEndEvent():
-                self._end_retry()
+                self._give_up_retry()
             case ApprovalRequestEvent():
                 self._take_question(event)
             case ApprovalAnswerEvent():
@@ -406,6 +406,19 @@ class Presenter:
     def _retry_sentence(self, event: AutoRetryStartEvent) -> str:
         left = max(0.0, self._retry_at - self._now())
         return retry_sentence(event.attempt, event.max_attempts, left, event.error)
+
+    def _give_up_retry(self) -> None:
+        """The wait for a retry was cut short: no run follows, so its failure is said now."""
+        waited = self._retry
+        self._end_retry()
+        if waited is None:
+            return
+        self.was_stopped = self._stopping_since is not None and not self._stops_to_send
+        self.has_failed = self.can_continue = True
+        self._view.append(SummaryBlock(self._summary()))
+        self._view.append(NoticeBlock(error_sentence(waited.error), "error"))
+        if self.was_stopped:
+            self._show_stop()
 
     def _end_retry(self) -> None:
         self._retry = None

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
@@ -18,6 +19,7 @@ from agent_tui.testing import Part, ScriptedModel
 from agent_tui.tui.app import ChatApp
 from agent_tui.tui.blocks import ToolBlock
 from agent_tui.tui.canvas import plain_canvas
+from agent_tui.tui.keys import InputReader
 from agent_tui.tui.pending import text_of_item
 from agent_tui.tui.status import Span
 
@@ -78,6 +80,15 @@ class Chat:
         """Keys, one after another, each fully handled."""
         for key in keys:
             await self.pilot.press(key)
+        await self.pilot.pause()
+
+    async def gets(self, data: bytes) -> None:
+        """What the terminal sends, in one piece."""
+        reader = InputReader()
+        for event in [*reader.feed(data), *reader.expire()]:
+            self.app.post_message(event)
+        await self.pilot.pause()
+        await self.app.workers.wait_for_complete()
         await self.pilot.pause()
 
     async def say(self, text: str, key: str = "enter") -> None:
@@ -158,12 +169,13 @@ async def chat(
     tools: Sequence[Tool] = (),
     size: tuple[int, int] = (80, 24),
     mode: ApprovalMode = "full-auto",
+    cwd: Path | None = None,
     **agent: Any,
 ) -> AsyncIterator[Chat]:
     """The app on a screen of its own, its session open."""
     model, clock = ScriptedModel(script), Clock()
     session = Session.open(
-        Agent("test/m", stream_fn=model, tools=tools, **agent), mode=mode, clock=clock
+        Agent("test/m", stream_fn=model, tools=tools, **agent), cwd=cwd, mode=mode, clock=clock
     )
     app = ChatApp(session, clock=clock, environ={})
     async with app.run_test(size=size) as pilot:

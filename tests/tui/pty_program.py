@@ -78,6 +78,11 @@ class PtyProgram:
             assert time.monotonic() < until, f"{text!r} not in {self.output[-3000:]!r}"
             self._read(0.05)
 
+    def read_some(self) -> None:
+        """Read what has been written, waiting a moment for it."""
+        while self._read(0.02):
+            pass
+
     def wait(self) -> int:
         """Read until the program has ended; its exit code."""
         until = time.monotonic() + PATIENCE_SECONDS

@@ -252,6 +252,22 @@ async def test_retries_that_fail_end_in_one_error() -> None:
         assert s.waits == [2.0, 4.0, 8.0]
 
 
+async def test_a_stop_while_waiting_for_a_retry_says_what_failed() -> None:
+    async with stage(fail("network", "Connection refused.")) as s:
+
+        def stop() -> None:
+            s.presenter.stopping()
+            s.session.abort()
+
+        s.on_wait = stop
+        await s.session.prompt("go")
+
+        assert s.screen.kinds == ["user", "summary", "notice", "notice"]
+        assert s.screen.blocks[2].source().startswith("Connection refused — check the connection")
+        assert "your message is back in the composer" in s.screen.text
+        assert s.presenter.unanswered_prompt is not None
+
+
 async def test_a_stop_names_what_was_killed_changed_and_pending() -> None:
     started = asyncio.Event()
 
