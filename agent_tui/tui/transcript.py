@@ -344,7 +344,7 @@ class Transcript(ScrollView, can_focus=False):
         top = self.scroll_offset.y
         canvas = self._layout.canvas
         selection = self.text_selection
-        blank = Strip.blank(self.size.width, self.rich_style)
+        blank = Strip.blank(self._view.width, self.rich_style)
         for y in view:
             line = None if canvas is None else self._layout.line_at(top + y)
             if canvas is None or line is None:
