@@ -144,9 +144,9 @@ class _Run:
         }
 
     async def run(self, prompts: Sequence[AgentMessage]) -> RunOutcome:
-        await self._emit(AgentStartEvent())
-        await self._emit(TurnStartEvent(0))
         try:
+            await self._emit(AgentStartEvent())
+            await self._emit(TurnStartEvent(0))
             await self.turns(prompts)
             raise AssertionError("turns() returned")
         except _Finished as finished:
