@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from agent_tui.core.errors import ErrorInfo
@@ -49,8 +48,6 @@ def json_line(data: dict[str, Any]) -> str:
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
     if isinstance(value, ToolResult):
         return value.as_dict()
     return str(value)

@@ -133,6 +133,26 @@ async def test_waiting_for_idle_returns_at_once_when_idle(stage: Make) -> None:
 # -- blocking --------------------------------------------------------------------------------------
 
 
+def test_a_loop_that_closes_takes_the_run_with_it() -> None:
+    agent = Agent(
+        "test/m",
+        stream_fn=ScriptedModel([calls(call("deaf", id="c1"))]),
+        tools=[deaf("deaf", reports="x")],
+    )
+    started: list[str] = []
+    agent.subscribe(lambda event, signal: started.append(event.type))
+
+    async def walk_away() -> None:
+        runs.append(asyncio.create_task(agent.prompt("p")))
+        await until(lambda: "tool_execution_update" in started)
+
+    runs: list[asyncio.Task[None]] = []
+    asyncio.run(walk_away())
+
+    assert runs[0].cancelled()
+    assert not agent.state.is_running
+
+
 def test_run_blocking_works_again_and_again() -> None:
     agent = Agent("test/m", stream_fn=ScriptedModel([text("1"), text("2"), text("3")]))
 

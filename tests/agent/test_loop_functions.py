@@ -23,7 +23,7 @@ from agent_tui import (
 from agent_tui.testing import ScriptedModel, call, calls, hang, text
 from tests.agent.stage import answered, asked, said, user
 from tests.agent.toolbox import ANYTHING, echo
-from tests.agent.tracing import problems_of_run, shorthand
+from tests.agent.tracing import problems_of_run, shorthand, token
 
 MODEL = Model("test", "m")
 
@@ -231,3 +231,74 @@ async def test_tools_run_in_the_configured_mode() -> None:
     )
 
     assert log == ["c1 in", "c1 out", "c2 in", "c2 out"]
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "AS",
+        "TS",
+        'MS:u"p"',
+        'ME:u"p"',
+        "MS:a",
+        "MU",
+        "ME:a/tool_use",
+        "XS(c1)",
+        "XU(c1)",
+        "XE(c1)",
+        "XE(c2)✗",
+        "MS:r(c1)",
+        "ME:r(c1)",
+        "ME:r(c2)",
+        "TE[c1,c2]",
+    ],
+)
+@pytest.mark.parametrize("mode", ["parallel", "sequential"])
+async def test_a_sink_that_fails_once_leaves_the_events_balanced(moment: str, mode: Any) -> None:
+    events: list[AgentEvent] = []
+    failures = [OSError("disk full")]
+
+    def emit(event: AgentEvent) -> None:
+        events.append(event)
+        if token(event) == moment and failures:
+            raise failures.pop()
+
+    async def execute(call_id: str, args: dict[str, Any], ctx: ToolContext) -> str:
+        ctx.on_update("half")
+        return "ok"
+
+    await agent_loop(
+        [user("p")],
+        AgentContext(tools=[Tool("work", "Works.", ANYTHING, execute)]),
+        configured(
+            calls(call("work", id="c1"), call("ghost", id="c2")), text("ok"), tool_execution=mode
+        ),
+        emit,
+    )
+
+    assert failures == []
+    assert problems_of_run(events) == []
+
+
+@pytest.mark.parametrize("poll", [1, 2])
+@pytest.mark.parametrize("lane", ["steering", "follow_up"])
+async def test_a_queue_that_cannot_be_polled_ends_the_run_balanced(lane: str, poll: int) -> None:
+    events: list[AgentEvent] = []
+    polls: list[int] = []
+
+    def get() -> list[AgentMessage]:
+        polls.append(1)
+        if len(polls) == poll:
+            raise OSError("no queue")
+        return [user(f"Q{len(polls)}")]
+
+    await agent_loop(
+        [user("p")],
+        AgentContext(),
+        configured(*[text(str(n)) for n in range(5)], **{f"get_{lane}_messages": get}),
+        events.append,
+    )
+
+    assert len(polls) == poll
+    assert shorthand(events[-1:]) == "AE:error"
+    assert problems_of_run(events) == []

@@ -30,7 +30,7 @@ from agent_tui import (
 )
 from agent_tui.agent.hooks import TurnContext
 from agent_tui.core.events import AgentEvent
-from agent_tui.testing import ScriptedModel, call, calls, end, fail, text
+from agent_tui.testing import ScriptedModel, call, calls, end, fail, hang, text
 from tests.agent.stage import Make, Stage, user
 from tests.agent.toolbox import acting, answering, echo, raising, waiting
 from tests.agent.tracing import matches
@@ -440,6 +440,55 @@ async def test_a_final_answer_may_follow_the_cap(stage: Make) -> None:
     assert result.final_message == "so far: two"
     assert called == ["prepare 1", "stop? 1"]
     assert it.queue == ["F"]
+
+
+async def test_calls_of_the_final_answer_are_answered_and_not_run(stage: Make) -> None:
+    it = stage(
+        *rounds(1),
+        [text("one more: "), calls(call("echo", {"a": 7}, id="x"))],
+        text("never"),
+        tools=[echo()],
+        max_iterations=1,
+        final_answer_on_limit=True,
+    )
+
+    result = await it.agent.run("p")
+
+    it.expect(
+        'AS TS M:u"p" A:a/tool_use XS(c1) XE(c1) M:r(c1) TE[c1] '
+        "TS A:a/tool_use XS(x) XE(x)✗ M:r(x) TE[x] AE:max_iterations"
+    )
+    assert it.executed == ["c1"]
+    assert (result.reason, result.iterations) == ("max_iterations", 2)
+
+
+async def test_an_abort_of_the_final_answer_aborts_the_run(stage: Make) -> None:
+    it = stage(
+        *rounds(1),
+        [text("so f"), hang()],
+        tools=[echo()],
+        max_iterations=1,
+        final_answer_on_limit=True,
+    )
+    it.when("text_end", lambda: it.agent.abort())
+
+    await it.prompt()
+
+    it.expect("… TE[c1] TS A:a/aborted TE[] AE:aborted")
+
+
+async def test_a_failing_final_answer_fails_the_run(stage: Make) -> None:
+    it = stage(
+        *rounds(1),
+        fail("network"),
+        tools=[echo()],
+        max_iterations=1,
+        final_answer_on_limit=True,
+    )
+
+    await it.prompt()
+
+    it.expect("… TE[c1] TS A:a/error TE[] AE:error")
 
 
 async def test_no_final_answer_is_asked_for_if_nothing_would_follow(stage: Make) -> None:

@@ -12,6 +12,7 @@ from agent_tui.core.registry import (
     find_model,
     is_registered,
     register_provider,
+    require_wire,
     stream_fn_for,
 )
 from agent_tui.core.stream import LlmContext, StreamDone, StreamEvent, StreamOptions
@@ -57,6 +58,15 @@ def test_a_built_in_wire_is_found_by_the_api(api: str) -> None:
 def test_an_unknown_wire_is_refused_with_what_is_known() -> None:
     with pytest.raises(InvalidInputError, match="openai-chat"):
         stream_fn_for(Model("nobody", "x", api="telepathy"))
+
+
+def test_whether_a_model_is_served_can_be_asked_without_loading_anything() -> None:
+    register_provider("registry-test-d", first)
+
+    require_wire(Model("registry-test-d", "x", api="telepathy"))
+    require_wire(Model("anybody", "x", api="demo"))
+    with pytest.raises(InvalidInputError, match="telepathy"):
+        require_wire(Model("nobody", "x", api="telepathy"))
 
 
 def test_an_unknown_model_is_refused() -> None:

@@ -279,3 +279,8 @@ def test_a_tool_stays_a_tool() -> None:
     made = Tool("x", "", {})
 
     assert as_tool(made) is made
+
+
+def test_tools_and_results_show_what_they_are() -> None:
+    assert repr(Tool("read", "", {})) == "Tool('read')"
+    assert "disk full" in repr(ToolResult("disk full", is_error=True))
