@@ -65,7 +65,9 @@ def test_queueing_while_idle_only_queues() -> None:
 
 @pytest.mark.parametrize("kind", ["steer", "follow_up"])
 @pytest.mark.parametrize(
-    "message", ["", " \n\t", UserMessage(content=""), UserMessage(content=[])], ids=repr
+    "message",
+    ["", " \n\t", UserMessage(content=""), UserMessage(content=[])],
+    ids=["nothing", "blanks", "empty-text", "no-blocks"],
 )
 def test_nothing_cannot_be_queued(kind: str, message: str | UserMessage) -> None:
     agent = idle()
