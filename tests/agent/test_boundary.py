@@ -418,7 +418,9 @@ def test_results_of_a_complete_answer_stay_beside_a_dropped_one() -> None:
     assert order(shown) == ["user:a", "call:c1", "result:c1", "user:b"]
 
 
-@pytest.mark.parametrize("hidden", [user(""), user("  "), UserMessage(content=[])], ids=repr)
+@pytest.mark.parametrize(
+    "hidden", [user(""), user("  "), UserMessage(content=[])], ids=["empty", "blank", "no-blocks"]
+)
 def test_empty_user_messages_do_not_make_results_up(hidden: UserMessage) -> None:
     """S94."""
     shown = normalise([user("a"), asked("c1", **OWN), hidden, answered("c1", "real")], MODEL)

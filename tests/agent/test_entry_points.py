@@ -90,7 +90,7 @@ def test_given_lists_are_copied() -> None:
 @pytest.mark.parametrize(
     "nothing",
     ["", " \n\t ", [], UserMessage(content=" "), UserMessage(content=[TextBlock(text="")])],
-    ids=repr,
+    ids=["no-text", "blanks", "no-messages", "blank-message", "empty-block"],
 )
 @pytest.mark.parametrize("entry", ["prompt", "run"])
 async def test_a_prompt_of_nothing_is_refused(stage: Make, entry: str, nothing: Any) -> None:
