@@ -18,6 +18,7 @@ from agent_tui.version import __version__
 if TYPE_CHECKING:
     from agent_tui.config import Flags, Settings
     from agent_tui.core.model import Model
+    from agent_tui.session.session import Session
 
 USAGE = 2
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
@@ -152,14 +153,18 @@ def chat(
     )
     _require_terminal()
     settings = _settings(flags)
-    from agent_tui.session.build import build_session
     from agent_tui.tui import ChatApp
     from agent_tui.tui.themes import theme_files
 
     if theme is not None and theme not in (known := theme_files([settings.folders.themes])):
         _exit_with(f"--theme: there is no theme {theme!r}; known: {', '.join(known)}")
 
-    screen = ChatApp(build_session(settings), settings=settings)
+    def open_session() -> Session:  # called behind the first paint
+        from agent_tui.session.build import build_session
+
+        return build_session(settings)
+
+    screen = ChatApp(open_session, settings=settings)
     screen.run()
     raise typer.Exit(screen.return_code or 0)
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import App, ComposeResult, SystemCommand
@@ -17,42 +17,35 @@ from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widgets import TextArea
 
-from agent_tui.config import Settings
-from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import AgentError
-from agent_tui.core.events import AgentStartEvent, MessageStartEvent, MessageUpdateEvent
-from agent_tui.core.messages import UserMessage
-from agent_tui.core.model import Model
-from agent_tui.session.events import (
-    AgentSettledEvent,
-    Answer,
-    AnyEvent,
-    ApprovalRequestEvent,
-    QueueUpdateEvent,
-)
-from agent_tui.session.session import Session
 from agent_tui.tui import themes, warm
 from agent_tui.tui.approval import ApprovalCard, Guard
 from agent_tui.tui.banner import welcome
 from agent_tui.tui.chrome import Chrome
 from agent_tui.tui.clipboard import Clipboard
 from agent_tui.tui.commands import COMMANDS, Parsed, find, parse
-from agent_tui.tui.complete import CommandHint, Completer
-from agent_tui.tui.delivery import Delivery, Lane
+from agent_tui.tui.complete import Completer
 from agent_tui.tui.driver import driver_class
 from agent_tui.tui.history import History, history_path
 from agent_tui.tui.menu import CompletionMenu
-from agent_tui.tui.modes import Modes
 from agent_tui.tui.pacer import Pacer
-from agent_tui.tui.pending import PendingList, text_of_item
-from agent_tui.tui.presenter import Presenter
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
 from agent_tui.tui.prompt import Prompt
 from agent_tui.tui.stopkeys import StopKeys
 from agent_tui.tui.strip import ItemEditor, PendingStrip
 from agent_tui.tui.terminal import on_signals, title_sequence
 from agent_tui.tui.transcript import Transcript
-from agent_tui.tui.verbs import Verbs
+
+if TYPE_CHECKING:
+    from agent_tui.config import Settings
+    from agent_tui.core.abort import AbortSignal
+    from agent_tui.core.model import Model
+    from agent_tui.session.events import Answer, AnyEvent
+    from agent_tui.session.session import Session
+    from agent_tui.tui.delivery import Delivery, Lane
+    from agent_tui.tui.modes import Modes
+    from agent_tui.tui.presenter import Presenter
+    from agent_tui.tui.verbs import Verbs
 
 PLACEHOLDER = "Say something · / for commands · @ for files"
 TICK_SECONDS = 0.5
@@ -83,6 +76,7 @@ class ChatApp(App[None], inherit_bindings=False):
     presenter: Presenter
     delivery: Delivery
     modes: Modes
+    verbs: Verbs
 
     def __init__(
         self,
@@ -108,7 +102,6 @@ class ChatApp(App[None], inherit_bindings=False):
         self._tasks: set[asyncio.Task[None]] = set()
         self.stop_keys = StopKeys(clock)
         self.guard = Guard(clock)
-        self.verbs = Verbs(self)
         self._presses = Presses(self)
         self._will_redraw = False
         self._warned_at_quit = False
@@ -146,15 +139,23 @@ class ChatApp(App[None], inherit_bindings=False):
         self.call_after_refresh(self._open)
 
     def _open(self) -> None:
+        """Open the session; what only a session needs is loaded here, behind the first paint."""
+        from agent_tui.tui.delivery import Delivery
+        from agent_tui.tui.modes import Modes
+        from agent_tui.tui.pending import PendingList
+        from agent_tui.tui.presenter import Presenter
+        from agent_tui.tui.verbs import Verbs
+
         try:
-            self.session = self._session_of(self._source)
+            session = self.session = self._session_of(self._source)
         except AgentError as error:
             self.exit(return_code=2, message=error.message)
             return
-        session, agent = self.session, self.session.agent
-        self.presenter = Presenter(
-            _View(self.transcript, self.pacer), session, self.now, max_steps=agent.max_iterations
-        )
+        state = session.agent.state
+        view = _View(self.transcript, self.pacer)
+        steps = session.agent.max_iterations
+        self.presenter = Presenter(view, session, self.now, max_steps=steps)
+        self.presenter.context_window = state.model.context_window
         self.delivery = Delivery(
             session,
             self.presenter,
@@ -162,13 +163,13 @@ class ChatApp(App[None], inherit_bindings=False):
             refused=self._take_back,
             run_command=self._run_queued_command,
         )
-        self.modes = Modes(self, PendingList(agent))
+        self.modes = Modes(self, PendingList(session.agent))
+        self.verbs = Verbs(self)
         self.is_ready = True
-        self.prompt.completions = Completer(session.cwd, self._command_hints)
+        self.prompt.completions = Completer(session.cwd, self.verbs.hints)
         session.subscribe(self._on_event)
-        self.presenter.show_history(agent.state.messages)
+        self.presenter.show_history(state.messages)
         self._say_welcome()
-        self.presenter.context_window = agent.state.model.context_window
         for event in self._early:
             self.on_prompt_submitted(event)
         self.redraw()
@@ -176,6 +177,8 @@ class ChatApp(App[None], inherit_bindings=False):
             warm.up()
 
     def _session_of(self, source: Any) -> Session:
+        from agent_tui.session.session import Session
+
         opened = source() if callable(source) else source
         if isinstance(opened, Session):
             return opened
@@ -244,22 +247,20 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _on_event(self, event: AnyEvent, signal: AbortSignal) -> None:
         self.presenter.take(event)
-        match event:
-            case MessageUpdateEvent():
+        match event.type:
+            case "message_update":
                 return
-            case AgentStartEvent():
+            case "agent_start":
                 self.stop_keys.run_began()
                 self._ticker.resume()
-            case MessageStartEvent(message=UserMessage() as message) if not self.chrome.title:
-                self.chrome.title = message.text
-            case QueueUpdateEvent():
+            case "queue_update":
                 self.modes.pending.settle()
                 self.call_later(self._arrange)
-            case ApprovalRequestEvent():
-                self.call_after_refresh(self.guard.shown, event.request.id)
+            case "approval_request":
+                self.call_after_refresh(self.guard.shown, self.presenter.questions[-1].id)
                 if not self.app_focus:
                     self.bell()
-            case AgentSettledEvent():
+            case "agent_settled":
                 self._settled()
         self._redraw_soon()
 
@@ -269,9 +270,7 @@ class ChatApp(App[None], inherit_bindings=False):
         if (text := self.delivery.take_back()) is not None:
             self.prompt.put_back(text)
         if self.presenter.was_stopped and self.session.after_abort == "restore":
-            taken = self.session.take_queued()
-            if taken:
-                self.prompt.put_back("\n\n".join(text_of_item(item) for item in taken))
+            self.modes.all_into_draft()
         self.delivery.settled()
 
     def _arrange(self) -> None:
@@ -428,12 +427,12 @@ class ChatApp(App[None], inherit_bindings=False):
         if not self.session.is_running:
             self.call_later(self.session.abort, "stopped by the user")
 
-    def answer(self, verdict: str, comment: str | None = None) -> bool:
+    def answer(self, verdict: Answer, comment: str | None = None) -> bool:
         """Answer the oldest open question; False if there is none."""
         asked = self.session.approvals.pending
         if not asked:
             return False
-        return self.session.approvals.answer(asked[0].id, cast("Answer", verdict), comment)
+        return self.session.approvals.answer(asked[0].id, verdict, comment)
 
     # -- for verbs and modes -----------------------------------------------------------------
 
@@ -488,6 +487,3 @@ class ChatApp(App[None], inherit_bindings=False):
         if self._settings is None:
             return History()
         return History(history_path(self._settings.folders.state, self._cwd))
-
-    def _command_hints(self) -> list[CommandHint]:
-        return self.verbs.hints()

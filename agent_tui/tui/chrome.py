@@ -38,8 +38,6 @@ class Chrome:
     """Draws everything that is not the transcript and not the composer."""
 
     def __init__(self, app: ChatApp, cwd: Path, home: Path | None) -> None:
-        self.title = ""
-        """What the session is about: the beginning of its first message."""
         self.search: str | None = None
         """What is typed into the history search, None when there is none."""
         self.stashed = 0
@@ -88,10 +86,10 @@ class Chrome:
 
     def window_title(self) -> tuple[str, WindowState]:
         """What the window's title says, and the state it carries."""
-        name = one_line(self.title, 40) or self._folder
         app = self._app
         if not app.is_ready:
-            return name, "idle"
+            return self._folder, "idle"
+        name = one_line(app.presenter.title, 40) or self._folder
         if app.presenter.questions:
             return name, "needs you"
         if app.presenter.status.state != "idle":
@@ -121,7 +119,7 @@ class Chrome:
     def _heading(self) -> hints.Heading:
         state = self._app.session.agent.state
         return hints.Heading(
-            title=one_line(self.title, 60) or "agent-tui",
+            title=one_line(self._app.presenter.title, 60) or "agent-tui",
             folder=self._folder,
             branch=self._branch,
             model=state.model.label,

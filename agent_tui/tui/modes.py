@@ -114,7 +114,7 @@ class Modes:
                 if not pending.undo():
                     self._app.flash("Nothing to undo.")
             case "e" if on_hold:
-                self._all_into_draft()
+                self.all_into_draft()
             case "e":
                 self._edit()
             case "x" if on_hold:
@@ -140,12 +140,14 @@ class Modes:
         if item is not None:
             self._app.delivery.send_item(item)
 
-    def _all_into_draft(self) -> None:
+    def all_into_draft(self) -> None:
+        """Take everything that is pending into the composer, before the present draft."""
         texts = [text_of_item(item) for item in self.pending.items]
         self.pending.take_all()
         self.pending.forget_undo()
         self.leave()
-        self._app.prompt.put_back("\n\n".join(texts))
+        if texts:
+            self._app.prompt.put_back("\n\n".join(texts))
 
     def _edit(self) -> None:
         if (item := self.pending.begin_edit()) is not None:

@@ -90,6 +90,8 @@ class Presenter:
         self.context_window: int | None = None
         self.questions: list[Question] = []
         """Open approval questions, oldest first."""
+        self.title = ""
+        """What the session is about: its first message."""
         self.is_on_hold = False
         """The queue is paused."""
         self.shows_thinking = False
@@ -368,6 +370,7 @@ class Presenter:
             self._answer = None
 
     def _show_user(self, message: UserMessage, mark: str | None) -> None:
+        self.title = self.title or message.text
         if message.id not in self._users:
             block = UserBlock(message.text, mark=mark)
             self._users[message.id] = block

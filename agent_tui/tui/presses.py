@@ -5,12 +5,14 @@ The keys of the composer are the composer's; a mode that borrows the keyboard se
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from textual.binding import Binding
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
+
+Verdict = Literal["once", "always", "decline"]
 
 ANYWHERE = {"interrupt"}
 """Presses that also work while another screen is on top."""
@@ -159,7 +161,7 @@ class Presses:
         """Scroll the card."""
         self._app.card.scroll_body(5)
 
-    def _answer(self, verdict: str) -> None:
+    def _answer(self, verdict: Verdict) -> None:
         """By key, and therefore not at once: the key may have been meant for something else."""
         app = self._app
         if app.guard.may_answer(app.session.approvals.pending[0].id):

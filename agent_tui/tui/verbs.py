@@ -16,6 +16,7 @@ from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
 from agent_tui.tui.complete import CommandHint
 from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import count, plural
+from agent_tui.tui.presses import Verdict
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
@@ -280,7 +281,7 @@ class Verbs:
         self._app.send(text, lane)
         return None
 
-    def _answer(self, verdict: str, comment: str | None) -> str | None:
+    def _answer(self, verdict: Verdict, comment: str | None) -> str | None:
         return None if self._app.answer(verdict, comment) else "Nothing asks for an answer."
 
 
