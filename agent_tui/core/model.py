@@ -11,6 +11,18 @@ THINKING_LEVELS: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
 
 
 @dataclass(frozen=True, slots=True)
+class PriceTier:
+    """Other prices for a request of more than `above` prompt tokens; they apply to all of it."""
+
+    above: int
+    """Tokens sent, cached ones included."""
+    input: float
+    output: float
+    cache_read: float | None = None
+    cache_write: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCost:
     """Prices in US dollars per million tokens; a cache price of None means the input price."""
 
@@ -18,6 +30,22 @@ class ModelCost:
     output: float
     cache_read: float | None = None
     cache_write: float | None = None
+    tiers: tuple[PriceTier, ...] = ()
+    """In any order; the highest one that a request exceeds counts."""
+    is_own: bool = field(default=False, compare=False)
+    """The person set it in their settings; the screen marks what is counted by it."""
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ModelCost:
+        """The prices in a table: the names of the fields, `tiers` as a list of tables."""
+        tiers = tuple(PriceTier(**tier) for tier in data.get("tiers", ()))
+        return cls(**{name: value for name, value in data.items() if name != "tiers"}, tiers=tiers)
+
+    @property
+    def is_free(self) -> bool:
+        """Nothing costs anything, however many tokens there are."""
+        rows: list[ModelCost | PriceTier] = [self, *self.tiers]
+        return not any(row.input or row.output or row.cache_read or row.cache_write for row in rows)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from pydantic import BaseModel
 
-_UNITS_PER_USD = 10**12
-"""Costs are rounded to a millionth of a micro-dollar, so that sums do not depend on their order."""
+_UNITS_PER_USD = 10**10
+"""Costs are rounded to a ten-thousandth of a micro-dollar, so that a sum does not depend on how it
+is taken: fine enough for prices of four decimals a million tokens, and coarse enough for a float to
+tell the sums apart up to a hundred thousand dollars.
+"""
 
 
 class Usage(BaseModel):
@@ -15,6 +18,8 @@ class Usage(BaseModel):
     output: int = 0
     cache_read: int = 0
     cache_write: int = 0
+    cache_write_long: int = 0
+    """The part of `cache_write` that is kept for long and costs more (an hour, at Anthropic)."""
     reasoning: int = 0
     total: int = 0
     """The provider's own total, else the sum of the four classes."""
@@ -30,10 +35,12 @@ class Usage(BaseModel):
     @property
     def is_empty(self) -> bool:
         """Nothing was counted and nothing is known to be missing."""
-        return (
-            not (self.total or self.input or self.output or self.incomplete)
-            and self.cost_usd is None
-        )
+        return not (self.has_tokens or self.incomplete) and self.cost_usd is None
+
+    @property
+    def has_tokens(self) -> bool:
+        """At least one token was counted, of whatever class."""
+        return bool(self.total or self.output or self.prompt_tokens)
 
     @property
     def prompt_tokens(self) -> int:
@@ -43,7 +50,17 @@ class Usage(BaseModel):
 
 def round_cost(usd: float) -> float:
     """Dollars on the grid on which sums are exact."""
-    return round(usd * _UNITS_PER_USD) / _UNITS_PER_USD
+    return usd_of(units_of(usd))
+
+
+def units_of(usd: float) -> int:
+    """Dollars as whole steps of that grid, for sums and shares that must be exact."""
+    return round(usd * _UNITS_PER_USD)
+
+
+def usd_of(units: int) -> float:
+    """Dollars again."""
+    return units / _UNITS_PER_USD
 
 
 def add_usage(parts: list[Usage]) -> Usage:
@@ -60,14 +77,15 @@ def add_usage(parts: list[Usage]) -> Usage:
         total.output += part.output
         total.cache_read += part.cache_read
         total.cache_write += part.cache_write
+        total.cache_write_long += part.cache_write_long
         total.reasoning += part.reasoning
         total.total += part.total
         total.incomplete |= part.incomplete
         if part.cost_usd is not None:
-            units = (units or 0) + round(part.cost_usd * _UNITS_PER_USD)
-        elif part.total or part.input or part.output:
+            units = (units or 0) + units_of(part.cost_usd)
+        elif part.has_tokens:
             unpriced = True
     if units is not None:
-        total.cost_usd = units / _UNITS_PER_USD
+        total.cost_usd = usd_of(units)
         total.incomplete |= unpriced
     return total

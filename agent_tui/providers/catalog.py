@@ -109,7 +109,7 @@ def _model(
         max_output_tokens=entry.get("max_output_tokens"),
         reasoning=entry.get("reasoning", False),
         images=entry.get("images", False),
-        cost=ModelCost(**cost) if cost else None,
+        cost=ModelCost.from_dict(cost) if cost else None,
         compat=compat,
     )
 
