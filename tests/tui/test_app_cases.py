@@ -239,11 +239,11 @@ async def test_the_view_stays_where_it_was_scrolled_while_text_arrives() -> None
 
 
 async def test_a_resize_while_streaming_changes_nothing_but_the_width() -> None:
-    answer = "\n\n".join(f"line {n} " + "word " * 20 for n in range(40))
+    paragraphs = [f"line {n} " + "word " * 20 for n in range(40)]
     response: list[Part] = []
-    for start in range(0, len(answer), 500):
-        response += [text(answer[start : start + 500]), pause(0.01)]
-    async with chat(text(answer)) as plain, chat(response) as resized:
+    for start in range(0, 40, 5):
+        response += [text("\n\n".join(paragraphs[start : start + 5])), pause(0.01)]
+    async with chat(text("\n\n".join(paragraphs))) as plain, chat(response) as resized:
         await plain.say("go")
         await resized.say("go")
         for size in ((40, 12), (120, 40), (80, 24)):
