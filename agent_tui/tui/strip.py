@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Static, TextArea
@@ -86,7 +87,10 @@ def _item_rows(view: StripView, index: int, limit: int) -> list[Row]:
     narrow = view.columns < NARROW
     lane = LANE_WORDS[item.kind]
     head = f" {number} {lane} · " if narrow else f" {number} {lane:<7}"
-    rows = [cut([(head, role), (view.sentences[index], "quiet")], view.columns - 1)]
+    sentence = view.sentences[index]
+    if cell_len(head + sentence) > view.columns - 2:
+        sentence = sentence.rpartition(", ")[2]  # which boundary matters more than after what
+    rows = [cut([(head, role), (sentence, "quiet")], view.columns - 1)]
     indent = " " * (4 if narrow else len(head))
     lines = preview(printable(text_of_item(item)), view.columns - len(indent) - 1, limit)
     return rows + [[(indent + line, role)] for line in lines]
