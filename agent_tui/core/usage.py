@@ -5,9 +5,9 @@ from __future__ import annotations
 from pydantic import BaseModel
 
 _UNITS_PER_USD = 10**10
-"""Costs are rounded to a ten-thousandth of a micro-dollar, so that a sum does not depend on how it
-is taken: fine enough for prices of four decimals a million tokens, and coarse enough for a float to
-tell the sums apart up to a hundred thousand dollars.
+"""Costs are rounded to a ten-thousandth of a micro-dollar: a sum does not depend on how it is
+taken. Fine enough for prices of four decimals a million tokens, coarse enough for a float to tell
+sums apart up to a hundred thousand dollars.
 """
 
 

@@ -38,6 +38,7 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 
 
 def keywords(target: Any) -> list[str]:
+    """All names, in order; those behind the promised ones may be anything."""
     return [name for name in inspect.signature(target).parameters if name != "self"]
 
 
@@ -68,10 +69,6 @@ def keywords(target: Any) -> list[str]:
             cost headers compat""",
         ),
         (
-            agent_tui.Usage,
-            "input output cache_read cache_write reasoning total cost_usd incomplete",
-        ),
-        (
             agent_tui.AgentResult,
             """final_message iterations tool_call_count total_usage total_cost_usd reason
             new_messages""",
@@ -85,7 +82,15 @@ def keywords(target: Any) -> list[str]:
     ids=lambda value: getattr(value, "__name__", ""),
 )
 def test_keywords_have_the_promised_names(target: Any, names: str) -> None:
-    assert keywords(target) == names.split()
+    promised = names.split()
+
+    assert keywords(target)[: len(promised)] == promised
+
+
+def test_usage_is_counted_in_the_promised_classes() -> None:
+    promised = "input output cache_read cache_write reasoning total cost_usd incomplete"
+
+    assert set(promised.split()) <= set(keywords(agent_tui.Usage))
 
 
 def test_the_options_of_an_agent_are_keywords_only() -> None:

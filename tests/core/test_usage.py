@@ -5,14 +5,14 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_tui import ModelCost, Usage
 from agent_tui.core.pricing import cost_of
 from agent_tui.core.usage import add_usage, round_cost
 
-COSTS = st.floats(0, 1_000, allow_nan=False).map(round_cost)
+COSTS = st.floats(0, 10_000, allow_nan=False).map(round_cost)
 USAGES = st.builds(
     Usage,
     input=st.integers(0, 10**9),
@@ -50,6 +50,14 @@ def test_the_order_of_adding_does_not_matter(parts: list[Usage], chance: random.
 
 
 @given(st.lists(USAGES, max_size=12), st.integers(0, 12))
+@example(
+    [
+        Usage(cost_usd=cost)
+        for cost in (450.0, 773.0, 144.764409846761, *[432.524039914145] * 3, 651.878713846747)
+    ]
+    + [Usage(cost_usd=779.480383145416)],
+    0,
+)
 def test_a_sum_of_known_costs_can_be_taken_in_parts(parts: list[Usage], cut: int) -> None:
     priced = [part for part in parts if part.cost_usd is not None]
 
@@ -141,6 +149,10 @@ def test_a_free_cache_is_free() -> None:
     prices = ModelCost(input=3.0, output=15.0, cache_read=0.0, cache_write=0.0)
 
     assert cost_of(Usage(cache_read=1_000_000, cache_write=1_000_000), prices) == 0.0
+
+
+def test_one_token_of_the_cheapest_model_is_not_free() -> None:
+    assert cost_of(Usage(input=1), ModelCost(input=0.0001, output=0.0)) == 1e-10
 
 
 def test_unknown_prices_make_an_unknown_cost() -> None:
