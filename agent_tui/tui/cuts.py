@@ -48,6 +48,8 @@ class Cut(NamedTuple):
     """Lines to put before the text below."""
     goes_on: bool = False
     """The table above is continued below."""
+    quotes: int = 0
+    """How many quotes the line below has to open by itself."""
 
 
 def find_cut(lines: Sequence[str], stub: int, context: Context) -> Cut | None:
@@ -59,6 +61,8 @@ def find_cut(lines: Sequence[str], stub: int, context: Context) -> Cut | None:
     while lines:
         count = _count_up_to(lines, size)
         cut = _cut_in(lines[:count], stub, context, grown)
+        if cut and cut.quotes and not _opens_quotes(lines[cut.line :][:1], cut.quotes):
+            return None
         if cut or count == len(lines):
             return cut
         size, grown = size * 2, True
@@ -136,6 +140,13 @@ class _Inside:
                 case _:
                     return None
 
+    @property
+    def _quotes(self) -> int | None:
+        """How many quotes lead the path; None if one stands inside a list item."""
+        kinds = [kind_of(token) for token in self._path]
+        count = kinds.count("blockquote")
+        return count if all(kind == "blockquote" for kind in kinds[:count]) else None
+
     def _between(self, kind: str, children: Sequence[int]) -> Cut | None:
         """Cut above the last child of a list, an item or a quote."""
         last = self._tokens[children[-1]]
@@ -143,19 +154,18 @@ class _Inside:
         # An empty item before it makes sure that an item is what the last one is seen as.
         open_items = [*self._path, last] if kind == "list" else self._path
         stub = _stub(open_items, self._lines)
-        if stub is None:
+        quotes = self._quotes
+        if stub is None or quotes is None:
             return None
-        return Cut(_first_line(last), Context(False, len(open_items), previous), stub)
+        context = Context(False, len(open_items), previous)
+        return Cut(_first_line(last), context, stub, quotes=quotes)
 
     def _in_paragraph(self, token: Token) -> Cut | None:
         """Cut a very long paragraph at a line end; what opens the line opens a quote again."""
         is_last = token.map is not None and token.map[1] == len(self._lines)
-        in_item = any(token.type == "list_item_open" for token in self._path)
-        # A line that was cut at its own limit goes on without the marks of the quote.
-        goes_on = bool(self._path) and self._lines[-1].endswith(JOIN)
-        if not (self._is_full and is_last) or in_item or goes_on:
+        if not (self._is_full and is_last) or self._quotes != len(self._path):
             return None
-        return Cut(len(self._lines), Context(reopened=len(self._path)))
+        return Cut(len(self._lines), Context(reopened=len(self._path)), quotes=len(self._path))
 
     def _in_fence(self, token: Token) -> Cut | None:
         start, end = token.map or (0, 0)
@@ -165,10 +175,11 @@ class _Inside:
         # An item may begin with the fence on the line of its marker, which then opens both.
         outside = [item for item in self._path if _first_line(item) < start]
         stub = _stub(outside, self._lines)
-        if not length or stub is None:
+        quotes = self._quotes
+        if not length or stub is None or quotes is None:
             return None
         context = Context(reopened=len(self._path), previous="fence", head=True)
-        return Cut(start + 1 + length, context, [*stub, self._lines[start]])
+        return Cut(start + 1 + length, context, [*stub, self._lines[start]], quotes=quotes)
 
     def _in_table(self, index: int) -> Cut | None:
         start = _first_line(self._tokens[index])
@@ -206,6 +217,11 @@ class _Inside:
             ):
                 children.append(index)
         return children
+
+
+def _opens_quotes(line: Sequence[str], count: int) -> bool:
+    """Whether the line that follows, if it is known, opens `count` quotes by itself."""
+    return bool(line) and re.match(r" {0,3}>" * count, line[0]) is not None
 
 
 def _stub(path: Sequence[Token], lines: Sequence[str]) -> list[str] | None:
