@@ -6,7 +6,8 @@ nothing. No state is told by colour alone: without colours the emphasis, glyphs 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import NamedTuple
 
 from textual.markup import parse_style
 from textual.style import Style
@@ -82,8 +83,18 @@ ROLES: Mapping[str, str] = {
 """Role → style, in Textual's style language."""
 
 
-def look_of(widget: Widget) -> tuple[Style, Callable[[str], Style]]:
-    """The opaque base style of a widget, and what each role adds to it in the theme of now."""
+class Look(NamedTuple):
+    """How a widget's rows look in the theme of now. Two looks with the same `key` are the same."""
+
+    key: Hashable
+    base: Style
+    """The style of plain text; its colours are opaque."""
+    style: Callable[[str], Style]
+    """What a role adds to that."""
+
+
+def look_of(widget: Widget) -> Look:
+    """The look of the rows of a widget."""
     _, background = widget.background_colors
     base = Style(background=background, foreground=widget.styles.color)
     colours = widget.app.theme_variables
@@ -97,4 +108,4 @@ def look_of(widget: Widget) -> tuple[Style, Callable[[str], Style]]:
             found = known[role] = PLAIN if words is None else parse_style(words, variables)
         return found
 
-    return base, style
+    return Look((base, frozenset(variables.items())), base, style)

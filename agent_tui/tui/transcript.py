@@ -10,13 +10,13 @@ does not lay the screen out anew (the size of the content concerns nobody but th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 from rich.segment import Segment
-from rich.style import Style as RichStyle
 from textual import events
+from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
@@ -25,11 +25,13 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.widget import Widget
 
+from agent_tui.core.text import printable
 from agent_tui.tui.block import Block
-from agent_tui.tui.canvas import Canvas, Line, Run
+from agent_tui.tui.canvas import Canvas, Run
 from agent_tui.tui.layout import Layout, Place
+from agent_tui.tui.links import safe_address
 from agent_tui.tui.looks import look_of
-from agent_tui.tui.wrap import width_of
+from agent_tui.tui.selecting import selected_text, with_selection
 
 _NARROW = 24
 """Cells below which there is no margin."""
@@ -76,7 +78,7 @@ class Transcript(ScrollView, can_focus=False):
             self.text = text
 
     class LinkOpened(Message):
-        """A link was clicked. `address` begins with `http:`, `https:` or `file:`."""
+        """A link was clicked: `address` is http(s), or the `file:` of a file below `folder`."""
 
         def __init__(self, address: str) -> None:
             super().__init__()
@@ -85,12 +87,16 @@ class Transcript(ScrollView, can_focus=False):
     def __init__(self, *blocks: Block, motion: bool = True, **widget: Any) -> None:
         """`motion` False: nothing moves by itself."""
         super().__init__(**widget)
+        self.folder: Path | None = None
+        """Links to files are opened below this folder only; None: not at all."""
         self._motion = motion
         self._layout = Layout()
         self._layout.insert(0, blocks)
+        self._look: Hashable = None
         self._cursor: Block | None = None
         self._shown: dict[int, Strip] = {}
         """What each row of the view showed when it was painted last."""
+        self._arranged_height = 0
         self._thumb: tuple[int, int] = (0, 0)
         self._is_placing = False
         self._pressed_at: tuple[int, int] | None = None
@@ -107,6 +113,10 @@ class Transcript(ScrollView, can_focus=False):
         self._layout.insert(len(self._layout), blocks)
         self._arrange(self._anchor(), has_grown=True)
 
+    def add(self, *blocks: Block) -> None:
+        """Add blocks at the end, to be drawn with the next `changed_all`: the pacer's way."""
+        self._layout.insert(len(self._layout), blocks)
+
     def insert(self, blocks: Iterable[Block], *, before: Block) -> None:
         """Add blocks above another one; what is in view stays where it is."""
         index = self._layout.index_of(before)
@@ -122,12 +132,11 @@ class Transcript(ScrollView, can_focus=False):
     def changed_all(self, blocks: Sequence[Block]) -> None:
         """Draw several blocks again, in one go."""
         anchor = self._anchor()
-        height = self._layout.height
         for block in blocks:
             index = self._layout.index_of(block)
             if index is not None:
                 self._layout.update(index)
-        self._arrange(anchor, has_grown=self._layout.height > height)
+        self._arrange(anchor, has_grown=self._layout.height > self._arranged_height)
 
     def discard(self, block: Block) -> None:
         """Take a block out."""
@@ -230,17 +239,19 @@ class Transcript(ScrollView, can_focus=False):
             self._arrange(self._anchor())
 
     def notify_style_update(self) -> None:
-        """Another theme."""
+        """Another theme; other reasons, such as the focus, change nothing here."""
         super().notify_style_update()
-        if self._layout.canvas is not None:
+        if self._layout.canvas is not None and look_of(self).key != self._look:
             self._draw_anew()
 
     def _draw_anew(self) -> None:
         anchor = self._anchor()
         width = self._view.width
-        base, style = look_of(self)
+        look = look_of(self)
+        self._look = look.key
         margin = (Run(_MARGIN),) if width >= _NARROW else ()
-        self._layout.reset(Canvas(width, base, style, self._motion, margin, len(margin)))
+        canvas = Canvas(width, look.base, look.style, self._motion, margin, len(margin))
+        self._layout.reset(canvas)
         if anchor is not None:
             # The rows of the block are others now; its beginning is what can be found again.
             anchor = Place(anchor.block, min(anchor.offset, 0))
@@ -266,6 +277,7 @@ class Transcript(ScrollView, can_focus=False):
             self._place(top)
             if has_grown:
                 self.unseen = True
+        self._arranged_height = layout.height
         self._repaint()
 
     def _place(self, top: int) -> None:
@@ -352,7 +364,8 @@ class Transcript(ScrollView, can_focus=False):
                 continue
             strip = line.strip
             if selection is not None and (span := selection.get_span(top + y)) is not None:
-                strip = self._with_selection(line, *_selected_characters(line, *span))
+                colour = self.screen.get_component_rich_style("screen--selection").bgcolor
+                strip = with_selection(line, span, colour)
             if self._cursor is not None and self._is_cursor_row(top + y):
                 strip = _with_cursor(strip, canvas)
             yield strip
@@ -361,35 +374,11 @@ class Transcript(ScrollView, can_focus=False):
         place = self._layout.place_of(row)
         return place is not None and place.block is self._cursor and place.offset >= 0
 
-    def _with_selection(self, line: Line, start: int, end: int) -> Strip:
-        if end <= start:
-            return line.strip
-        text = line.strip.text
-        left, right = width_of(text[:start]), width_of(text[:end])
-        # The style of a selection has a transparent foreground: the text would vanish.
-        mark = RichStyle(bgcolor=self.screen.get_component_rich_style("screen--selection").bgcolor)
-        middle = [
-            Segment(piece, (own or RichStyle()) + mark)
-            for piece, own, _ in line.strip.crop(left, right)
-        ]
-        return Strip.join([line.strip.crop(0, left), Strip(middle), line.strip.crop(right)])
-
     # -- mouse -------------------------------------------------------------------------------
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """The text behind the selected rows: unwrapped, without bullets and bars."""
-        last_row = self._layout.height - 1
-        first = selection.start.y if selection.start else 0
-        last = min(selection.end.y if selection.end else last_row, last_row)
-        parts: list[str] = []
-        for row in range(first, last + 1):
-            line = self._layout.line_at(row)
-            if line is None:
-                parts.append("\n")
-                continue
-            start, end = _selected_characters(line, *(selection.get_span(row) or (0, -1)))
-            parts += [line.text[start:end], line.joint]
-        return "".join(parts).rstrip("\n"), "\n"
+        return selected_text(self._layout, selection), "\n"
 
     def selection_updated(self, selection: Selection | None) -> None:
         """Paint what is selected."""
@@ -417,8 +406,14 @@ class Transcript(ScrollView, can_focus=False):
 
     def action_open_link(self, address: str) -> None:
         """A link in a message was clicked."""
-        if urlsplit(address).scheme in ("http", "https", "file"):
-            self.post_message(self.LinkOpened(address))
+        safe = safe_address(address, self.folder)
+        if safe is not None:
+            self.post_message(self.LinkOpened(safe))
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Show where a link leads before it is clicked."""
+        address = event.style.meta.get("address")
+        self.tooltip = Content(printable(address)) if isinstance(address, str) else None
 
 
 def _with_cursor(strip: Strip, canvas: Canvas) -> Strip:
@@ -426,9 +421,3 @@ def _with_cursor(strip: Strip, canvas: Canvas) -> Strip:
         return strip
     mark = Segment(_CURSOR, (canvas.base + canvas.style("cursor")).rich_style)
     return Strip([mark, *strip.crop(1, canvas.width)], canvas.width)
-
-
-def _selected_characters(line: Line, start: int, end: int) -> tuple[int, int]:
-    """The selected characters of a row without its decoration; `end` -1 is the end of the row."""
-    length = len(line.text)
-    return max(line.gutter, start), length if end < 0 else min(length, end)

@@ -308,7 +308,8 @@ def inline(token: Token, canvas: Canvas) -> list[Run]:
 
 def link_style(address: str, canvas: Canvas) -> Style:
     """How a link looks; a click asks the transcript to open it."""
-    return canvas.style("link") + Style.from_meta({"@click": f"open_link({address!r})"})
+    click = Style.from_meta({"@click": f"open_link({address!r})", "address": address})
+    return canvas.style("link") + click
 
 
 def _joined(lines: Iterable[Sequence[Word]]) -> Iterator[list[Word]]:

@@ -286,7 +286,11 @@ def test_links_are_marked_and_carry_their_address(text: str, shown: str, address
 
     assert [segment.text for segment in linked] == [shown]
     assert linked[0].style is not None
-    assert linked[0].style.meta == {"role": "link", "@click": f"open_link({address!r})"}
+    assert linked[0].style.meta == {
+        "role": "link",
+        "@click": f"open_link({address!r})",
+        "address": address,
+    }
 
 
 def test_a_file_name_is_no_link() -> None:

@@ -143,7 +143,7 @@ async def test_every_role_has_a_look_in_every_theme(theme: str) -> None:
     app = Stage(wanted=theme)
 
     async with app.run_test():
-        base, style = looks.look_of(app.query_one(Transcript))
+        _, base, style = looks.look_of(app.query_one(Transcript))
 
         assert all(bool(style(role)) for role in looks.ROLES)
         assert not style("no such role")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from textual.app import App, ComposeResult
@@ -308,6 +309,32 @@ async def test_a_fence_is_complete_after_every_redraw() -> None:
         assert shown == [shown[0]] * 4
 
 
+async def test_losing_the_focus_redraws_nothing() -> None:
+    Probe.drawn = 0
+    async with stage(Probe()) as (app, _, pilot):
+        app.app_focus = False
+        await pilot.pause()
+
+        assert Probe.drawn == 1
+
+
+async def test_no_color_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    block = answer("# Head\n\n`code` [link](http://a.b)\n\n```py\nx = 'a'\n```")
+    async with stage(block, finished_tool()) as (app, transcript, _):
+        colours = {
+            colour.get_truecolor()
+            for strip in transcript.render_lines(app.size.region)
+            for segment in strip
+            if segment.style
+            for colour in (segment.style.color, segment.style.bgcolor)
+            if colour
+        }
+
+        assert colours
+        assert all(colour.red == colour.green == colour.blue for colour in colours)
+
+
 async def test_another_theme_colours_everything_anew() -> None:
     async with stage(UserBlock("hi")) as (app, transcript, pilot):
         before = [segment.style for segment in transcript.render_lines(app.size.region)[1]]
@@ -453,6 +480,32 @@ async def test_only_harmless_links_open(address: str, opened: list[str]) -> None
         await pilot.pause()
 
         assert app.opened == opened
+
+
+async def test_links_to_files_open_below_the_folder_only(tmp_path: Path) -> None:
+    inside = tmp_path / "in" / "a b.py"
+    inside.parent.mkdir()
+    inside.write_text("")
+    (tmp_path / "secret").write_text("")
+    (tmp_path / "in" / "link").symlink_to(tmp_path / "secret")
+    async with stage() as (app, transcript, pilot):
+        transcript.folder = tmp_path / "in"
+
+        for address in ("a%20b.py", inside.as_uri(), "../secret", "link", "gone.py", "//host/a"):
+            transcript.action_open_link(address)
+        await pilot.pause()
+
+        assert app.opened == [inside.as_uri()] * 2
+
+
+async def test_a_link_tells_where_it_leads() -> None:
+    async with stage(answer("see [this](https://a.b/c)")) as (_, transcript, pilot):
+        await pilot.hover(Transcript, offset=(8, 1))
+        over_link = str(transcript.tooltip)
+        await pilot.hover(Transcript, offset=(4, 1))
+
+        assert over_link == "https://a.b/c"
+        assert transcript.tooltip is None
 
 
 async def test_a_click_on_a_link_opens_it() -> None:

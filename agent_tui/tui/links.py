@@ -1,0 +1,20 @@
+"""Which links of a message may be opened: what a model writes is not to be trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+
+def safe_address(address: str, folder: Path | None) -> str | None:
+    """The address of a link if it is harmless to open: http(s), or a file below `folder`."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return None
+    if parts.scheme in ("http", "https"):
+        return address
+    if parts.scheme not in ("", "file") or parts.netloc or folder is None:
+        return None
+    path = (folder / unquote(parts.path)).resolve()
+    return path.as_uri() if path.is_relative_to(folder.resolve()) and path.is_file() else None

@@ -1,0 +1,53 @@
+"""Selected rows of the transcript: how they look, and the text that is behind them."""
+
+from __future__ import annotations
+
+from rich.color import Color
+from rich.segment import Segment
+from rich.style import Style
+from textual.selection import Selection
+from textual.strip import Strip
+
+from agent_tui.tui.canvas import Line
+from agent_tui.tui.layout import Layout
+from agent_tui.tui.wrap import width_of
+
+
+def with_selection(line: Line, span: tuple[int, int], colour: Color | None) -> Strip:
+    """The row with the characters of `span` on the colour of selections.
+
+    The second number of `span` is -1 for the end of the row. Decoration is never selected.
+    """
+    start, end = _characters(line, span)
+    if end <= start:
+        return line.strip
+    text = line.strip.text
+    left, right = width_of(text[:start]), width_of(text[:end])
+    # Textual's own style of a selection has a transparent foreground: the text would vanish.
+    mark = Style(bgcolor=colour)
+    middle = [
+        Segment(piece, (own or Style()) + mark) for piece, own, _ in line.strip.crop(left, right)
+    ]
+    return Strip.join([line.strip.crop(0, left), Strip(middle), line.strip.crop(right)])
+
+
+def selected_text(layout: Layout, selection: Selection) -> str:
+    """The text behind the selected rows: unwrapped, without bullets and bars."""
+    last_row = layout.height - 1
+    first = selection.start.y if selection.start else 0
+    last = min(selection.end.y if selection.end else last_row, last_row)
+    parts: list[str] = []
+    for row in range(first, last + 1):
+        line = layout.line_at(row)
+        if line is None:
+            parts.append("\n")
+            continue
+        start, end = _characters(line, selection.get_span(row) or (0, -1))
+        parts += [line.text[start:end], line.joint]
+    return "".join(parts).rstrip("\n")
+
+
+def _characters(line: Line, span: tuple[int, int]) -> tuple[int, int]:
+    start, end = span
+    length = len(line.text)
+    return max(line.gutter, start), length if end < 0 else min(length, end)
