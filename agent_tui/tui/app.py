@@ -15,6 +15,7 @@ from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.timer import Timer
 from textual.widgets import TextArea
 
 from agent_tui.core.errors import AgentError
@@ -28,6 +29,7 @@ from agent_tui.tui.complete import Completer
 from agent_tui.tui.driver import driver_class
 from agent_tui.tui.history import History, history_path
 from agent_tui.tui.menu import CompletionMenu
+from agent_tui.tui.paced import PacedView
 from agent_tui.tui.pacer import Pacer
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
 from agent_tui.tui.prompt import Prompt
@@ -49,17 +51,10 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = "Say something · / for commands · @ for files"
 TICK_SECONDS = 0.5
+REDRAW_SECONDS = 0.05
+"""Steps and tools draw the lines around the transcript no more often than this."""
 LEAVE_SECONDS = 2.5
 """How long leaving waits for a turn to end."""
-
-
-class _View:
-    """Where the presenter puts its blocks."""
-
-    def __init__(self, transcript: Transcript, pacer: Pacer) -> None:
-        self.append = transcript.append
-        self.remove = transcript.discard
-        self.mark = pacer.mark
 
 
 class ChatApp(App[None], inherit_bindings=False):
@@ -104,6 +99,8 @@ class ChatApp(App[None], inherit_bindings=False):
         self.guard = Guard(clock)
         self._presses = Presses(self)
         self._will_redraw = False
+        self._next_redraw = 0.0
+        self._redraw_timer: Timer | None = None
         self._warned_at_quit = False
         self._window_title: object = None
         self.transcript = Transcript()
@@ -152,7 +149,7 @@ class ChatApp(App[None], inherit_bindings=False):
             self.exit(return_code=2, message=error.message)
             return
         state = session.agent.state
-        view = _View(self.transcript, self.pacer)
+        view = PacedView(self.transcript, self.pacer)
         steps = session.agent.max_iterations
         self.presenter = Presenter(view, session, self.now, max_steps=steps)
         self.presenter.context_window = state.model.context_window
@@ -262,7 +259,7 @@ class ChatApp(App[None], inherit_bindings=False):
                     self.bell()
             case "agent_settled":
                 self._settled()
-        self._redraw_soon()
+        self._redraw_soon(paced=event.type.startswith(("message", "tool", "turn")))
 
     def _settled(self) -> None:
         self.stop_keys.settled()
@@ -460,6 +457,10 @@ class ChatApp(App[None], inherit_bindings=False):
     def redraw(self) -> None:
         """Bring every line around the transcript up to date now."""
         self._will_redraw = False
+        if self._redraw_timer is not None:
+            self._redraw_timer.stop()
+            self._redraw_timer = None
+        self._next_redraw = self.now() + REDRAW_SECONDS
         self.prompt.turn_running = self.is_busy
         self.chrome.draw()
         self._set_window_title()
@@ -468,8 +469,11 @@ class ChatApp(App[None], inherit_bindings=False):
         self.presenter.tick()
         self.redraw()
 
-    def _redraw_soon(self) -> None:
-        if not self._will_redraw:
+    def _redraw_soon(self, *, paced: bool = False) -> None:
+        rest = self._next_redraw - self.now() if paced else 0
+        if rest > 0 and self._redraw_timer is None:
+            self._redraw_timer = self.set_timer(rest, self.redraw)
+        elif rest <= 0 and not self._will_redraw:
             self._will_redraw = True
             self.call_later(self.redraw)
 
