@@ -173,7 +173,7 @@ async def test_steering_goes_behind_all_results_and_before_an_older_follow_up(
     tmp_path: Path,
 ) -> None:
     both = calls(
-        call("bash", {"command": "sleep 0.3"}, id="c1"),
+        call("bash", {"command": "sleep 1.5"}, id="c1"),
         call("bash", {"command": "echo second"}, id="c2"),
     )
     async with chat(both, text("steered"), text("ok"), tools=builtin_tools(tmp_path)) as c:
@@ -194,7 +194,7 @@ async def test_calls_that_were_generated_are_not_thrown_away_by_steering(tmp_pat
         call("write", {"path": "a.txt", "content": "A"}, id="c1"),
         call("write", {"path": "b.txt", "content": "B"}, id="c2"),
     )
-    script = ([text("Writing. "), pause(0.2), both], text("ok"))
+    script = ([text("Writing. "), pause(0.6), both], text("ok"))
     async with chat(*script, tools=builtin_tools(tmp_path), cwd=tmp_path) as c:
         await c.say("write both")
         await c.until(lambda: c.session.agent.state.streaming_message)
@@ -221,7 +221,7 @@ async def test_an_unknown_tool_is_answered_and_the_loop_goes_on() -> None:
 async def test_the_view_stays_where_it_was_scrolled_while_text_arrives() -> None:
     lines = "\n\n".join(f"earlier {n}" for n in range(100))
     later = "\n\n".join(f"later {n}" for n in range(40))
-    async with chat(text(lines), [text("x "), pause(0.3), text(later)], hang()) as c:
+    async with chat(text(lines), [text("x "), pause(0.8), text(later)], hang()) as c:
         await c.say("one")
         await c.idle()
         await c.say("two")

@@ -133,7 +133,7 @@ async def test_the_step_limit_pauses_and_enter_goes_on() -> None:
 
 
 async def test_a_steer_while_the_last_text_streams_still_reaches_the_model() -> None:
-    async with chat([text("All done, "), pause(0.3), text("bye.")], text("One more")) as c:
+    async with chat([text("All done, "), pause(0.8), text("bye.")], text("One more")) as c:
         await c.say("start")
         await c.until(lambda: c.session.agent.state.streaming_message)
 

@@ -190,7 +190,7 @@ async def test_when_idle_ctrl_c_stashes_the_draft_then_arms_then_quits() -> None
 
 
 async def test_ctrl_d_quits_only_when_nothing_runs() -> None:
-    async with chat([text("x"), pause(0.2), text("y")]) as c:
+    async with chat([text("x"), pause(0.8), text("y")]) as c:
         await c.say("start")
         await c.until(lambda: c.app.is_busy)
         await c.press("ctrl+d")
