@@ -45,6 +45,8 @@ class Calls:
     """Calls that were ended by the person in this turn."""
     changed: set[str] = field(default_factory=set)
     """Files that tools changed in this turn."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Block id → the file that holds all of its output, where the panel holds only a part."""
     is_stopping: bool = False
     _panels: dict[str, ToolBlock] = field(default_factory=dict)
     _open: dict[str, _Open] = field(default_factory=dict)
@@ -153,6 +155,7 @@ class Calls:
         if block is None:
             return
         name, details = message.tool_name, message.details
+        self._keep_file(block, details)
         block.finish(
             "failed" if message.is_error else "ok",
             summary=size_of(name, message.text, details, is_error=message.is_error),
@@ -170,6 +173,7 @@ class Calls:
         now: float,
     ) -> None:
         result = event.result
+        self._keep_file(block, result.details)
         block.finish(
             status,
             summary=size_of(name, result.text, result.details, is_error=event.is_error),
@@ -177,3 +181,8 @@ class Calls:
             details=result.details if isinstance(result.details, dict) else None,
             now=now,
         )
+
+    def _keep_file(self, block: ToolBlock, details: object) -> None:
+        path = details.get("output_path") if isinstance(details, dict) else None
+        if isinstance(path, str):
+            self.files[block.id] = path

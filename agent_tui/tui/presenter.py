@@ -178,6 +178,10 @@ class Presenter:
         """The id of the running call that this panel shows."""
         return self._calls.id_of(block)
 
+    def file_of(self, block: Block) -> str | None:
+        """The file with all output of this panel; None where the panel has it all."""
+        return self._calls.files.get(block.id)
+
     # -- what the app tells ------------------------------------------------------------------
 
     def stopping(self, *, to_send: bool = False) -> None:

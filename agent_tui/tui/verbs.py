@@ -7,6 +7,7 @@ composer.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agent_tui.core.errors import AgentError
@@ -204,11 +205,13 @@ class Verbs:
         self._app.flash(f"Copied {plural(len(text), 'character')} ({kept}).")
 
     def view(self, block: Block) -> None:
-        """Show all of a block on a screen of its own."""
-        from agent_tui.tui.screens.output import OutputScreen
+        """Show all of a block on a screen of its own, long output from its file."""
+        from agent_tui.tui.screens.output import OutputScreen, text_of_file
 
-        title = block.title if isinstance(block, ToolBlock) else ""
-        self._app.push_screen(OutputScreen(title or "Message", block.source()))
+        title = block.title if isinstance(block, ToolBlock) else "Message"
+        path = self._app.presenter.file_of(block)
+        text = text_of_file(Path(path)) if path is not None else None
+        self._app.push_screen(OutputScreen(title, block.source() if text is None else text))
 
     def kill_tool(self, block: ToolBlock) -> None:
         """End this tool; the turn goes on."""

@@ -15,6 +15,7 @@ import pytest
 
 from agent_tui.testing import Part, call, calls, hang, pause, text
 from agent_tui.tools import builtin_tools
+from agent_tui.tui.screens.output import OutputScreen, Pages
 from tests.tui.chat import Chat, Gate, chat
 
 INPUT = Path(__file__).parent.parent / "cases" / "input"
@@ -204,6 +205,21 @@ async def test_calls_that_were_generated_are_not_thrown_away_by_steering(tmp_pat
         assert (tmp_path / "a.txt").read_text() == "A"
         assert (tmp_path / "b.txt").read_text() == "B"
         assert c.request(1)[-1] == "STEER then stop"
+
+
+@posix
+async def test_the_viewer_shows_all_of_a_long_output_from_its_file(tmp_path: Path) -> None:
+    long = calls(call("bash", {"command": "seq 1 20000"}))
+    tools = builtin_tools(tmp_path, output_dir=tmp_path / "output")
+    async with chat(long, text("ok"), tools=tools) as c:
+        await c.say("go")
+        await c.idle()
+
+        await c.press("f6", "f6", "f6", "enter")
+        await c.until(lambda: isinstance(c.app.screen, OutputScreen))
+        await c.press("slash", *"20000", "enter")
+
+        assert c.app.screen.query_one(Pages).found == [19_999]
 
 
 async def test_an_unknown_tool_is_answered_and_the_loop_goes_on() -> None:

@@ -231,3 +231,19 @@ async def test_one_tool_is_killed_without_stopping_the_turn() -> None:
 
         assert "assistant: I see" in c.shown
         assert c.draft == ""
+
+
+async def test_with_that_setting_a_stop_brings_the_pending_back_before_the_draft() -> None:
+    gate = Gate()
+    async with chat(RUN, tools=[gate.tool]) as c:
+        c.session.after_abort = "restore"
+        await begin(c, gate)
+        await c.say("steer this")
+        await c.say("then that", "alt+enter")
+        c.app.prompt.set_text("draft")
+
+        await c.press("escape")
+        await c.idle()
+
+        assert c.draft == "steer this\n\nthen that\ndraft"
+        assert c.queued == []

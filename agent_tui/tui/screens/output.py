@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import ClassVar
 
 from rich.cells import chop_cells
@@ -18,6 +20,8 @@ from textual.widgets import Input, Static
 from agent_tui.core.text import printable
 from agent_tui.tui.figures import clip, plural
 
+FILE_BYTES = 8_000_000
+"""How much of a file the viewer loads."""
 HINT = "/ search · n N next, previous · g G top, end · esc close"
 
 
@@ -25,8 +29,26 @@ def wrapped(text: str, width: int) -> list[str]:
     """`text` as rows of at most `width` cells, tabs expanded, nothing left out."""
     rows: list[str] = []
     for line in printable(text).split("\n"):
-        rows.extend(chop_cells(line.expandtabs(8), max(1, width)) or [""])
+        shown = line.expandtabs(8)
+        if len(shown) <= width and shown.isascii():
+            rows.append(shown)
+        else:
+            rows.extend(chop_cells(shown, max(1, width)) or [""])
     return rows
+
+
+def text_of_file(path: Path) -> str | None:
+    """What the file holds, the end of it if it is very long; None if it cannot be read."""
+    try:
+        with path.open("rb") as stream:
+            size = stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, size - FILE_BYTES))
+            text = stream.read().decode("utf-8", "replace")
+    except OSError:
+        return None
+    if size <= FILE_BYTES:
+        return text
+    return f"[the last {FILE_BYTES // 1_000_000} of {size // 1_000_000} MB; all: {path}]\n{text}"
 
 
 class Pages(ScrollView, can_focus=True):
