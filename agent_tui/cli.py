@@ -70,6 +70,34 @@ MaxIterationsOption = Annotated[
     int | None,
     typer.Option(metavar="N", help="At most N model calls a turn.  [100]"),
 ]
+MaxCostOption = Annotated[
+    float | None,
+    typer.Option(metavar="USD", help="Ask before a model call once this much is spent."),
+]
+MaxTokensOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="The same for tokens, sent and received."),
+]
+MaxTimeOption = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="The same for the time that turns take."),
+]
+MaxSessionIterationsOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="The same for model calls of all turns."),
+]
+MaxTurnCostOption = Annotated[
+    float | None,
+    typer.Option(metavar="USD", help="Like --max-cost, for each turn."),
+]
+MaxTurnTokensOption = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Like --max-tokens, for each turn."),
+]
+MaxTurnTimeOption = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Like --max-time, for each turn."),
+]
 SystemPromptOption = Annotated[
     str | None,
     typer.Option(metavar="TEXT|@FILE", help="Instead of the built-in system prompt."),
@@ -119,6 +147,7 @@ def _program(
 
 @app.command()
 def chat(
+    context: typer.Context,
     model: ModelOption = None,
     base_url: BaseUrlOption = None,
     api: ApiOption = None,
@@ -126,6 +155,13 @@ def chat(
     thinking: ThinkingOption = None,
     mode: ModeOption = None,
     max_iterations: MaxIterationsOption = None,
+    max_cost: MaxCostOption = None,
+    max_tokens: MaxTokensOption = None,
+    max_time: MaxTimeOption = None,
+    max_session_iterations: MaxSessionIterationsOption = None,
+    max_turn_cost: MaxTurnCostOption = None,
+    max_turn_tokens: MaxTurnTokensOption = None,
+    max_turn_time: MaxTurnTimeOption = None,
     system_prompt: SystemPromptOption = None,
     append_system_prompt: AppendPromptOption = None,
     tools: ToolsOption = None,
@@ -134,25 +170,8 @@ def chat(
     theme: ThemeOption = None,
 ) -> None:
     """Open the chat (what agent-tui does without a command)."""
-    from agent_tui.config import Flags
-
-    flags = Flags(
-        model=model,
-        base_url=base_url,
-        api=api,
-        api_key_env=api_key_env,
-        thinking=thinking,
-        mode=mode,
-        max_iterations=max_iterations,
-        system_prompt=system_prompt,
-        append_system_prompt=append_system_prompt,
-        tools=tools,
-        agent=agent,
-        cwd=cwd,
-        theme=theme,
-    )
     _require_terminal()
-    settings = _settings(flags)
+    settings = _settings(_flags(context))
     from agent_tui.tui import ChatApp
     from agent_tui.tui.themes import theme_files
 
@@ -171,6 +190,7 @@ def chat(
 
 @app.command()
 def run(
+    context: typer.Context,
     prompt: Annotated[
         str | None, typer.Argument(help="What to do; left out or -: read from standard input.")
     ] = None,
@@ -184,6 +204,13 @@ def run(
     thinking: ThinkingOption = None,
     mode: ModeOption = None,
     max_iterations: MaxIterationsOption = None,
+    max_cost: MaxCostOption = None,
+    max_tokens: MaxTokensOption = None,
+    max_time: MaxTimeOption = None,
+    max_session_iterations: MaxSessionIterationsOption = None,
+    max_turn_cost: MaxTurnCostOption = None,
+    max_turn_tokens: MaxTurnTokensOption = None,
+    max_turn_time: MaxTurnTimeOption = None,
     system_prompt: SystemPromptOption = None,
     append_system_prompt: AppendPromptOption = None,
     tools: ToolsOption = None,
@@ -193,25 +220,10 @@ def run(
     """Run one prompt without a screen and print the answer.
 
     Nobody is there to approve anything: in mode ask a call that needs approval is refused, and the
-    model is told so. Exit codes: 0 done, 1 error, 2 wrong use, 3 step limit reached, 130 aborted.
+    model is told so. Exit codes: 0 done, 1 error, 2 wrong use, 3 a budget or the step
+    limit is used up, 130 aborted.
     """
-    from agent_tui.config import Flags
-
-    flags = Flags(
-        model=model,
-        base_url=base_url,
-        api=api,
-        api_key_env=api_key_env,
-        thinking=thinking,
-        mode=mode,
-        max_iterations=max_iterations,
-        system_prompt=system_prompt,
-        append_system_prompt=append_system_prompt,
-        tools=tools,
-        agent=agent,
-        cwd=cwd,
-    )
-    settings = _settings(flags)
+    settings = _settings(_flags(context))
     from agent_tui.headless import run_prompt
     from agent_tui.session.build import build_session
 
@@ -274,6 +286,7 @@ def show() -> None:
         "thinking": settings.thinking or "off",
         "mode": settings.mode,
         "max_iterations": settings.max_iterations or 100,
+        "budget": _budget(settings),
         "theme": settings.theme or "default",
         "after_abort": settings.after_abort,
         "steering_mode": settings.steering_mode,
@@ -346,10 +359,36 @@ def _load(flags: Flags) -> Settings:
     return load_settings(flags, os.environ, Path.cwd())
 
 
+def _flags(context: typer.Context) -> Flags:
+    """What the options of a command say, by their names."""
+    from dataclasses import fields
+
+    from agent_tui.config import LIMITS, Flags
+
+    given = context.params
+    flags = {each.name: given[each.name] for each in fields(Flags) if each.name in given}
+    for name in ("tools", "cwd"):
+        flags[name] = None if flags[name] is None else Path(flags[name])
+    return Flags(**flags, limits={key: given[key] for key in LIMITS})
+
+
 def _settings(flags: Flags) -> Settings:
     from agent_tui.session.models import settle_model
 
     return settle_model(_load(flags))
+
+
+def _budget(settings: Settings) -> str:
+    from agent_tui.config import LIMITS
+    from agent_tui.core.limits import amount
+
+    limits = {"turn": settings.turn_limits, "session": settings.session_limits}
+    set_ones = [
+        f"{key} {amount(kind, limit)}"
+        for key, (scope, kind) in LIMITS.items()
+        if (limit := limits[scope].get(kind)) is not None
+    ]
+    return ", ".join(set_ones) or "none"
 
 
 def _prompt_text(prompt: str | None) -> str:

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from agent_tui.core.errors import ConfigError
-from agent_tui.core.model import THINKING_LEVELS, ModelCost, ThinkingLevel
+from agent_tui.core.limits import LimitKind, Limits, Scope
+from agent_tui.core.model import THINKING_LEVELS, ModelCost, PriceTier, ThinkingLevel
 from agent_tui.core.tables import Table
 
 Mode = Literal["ask", "auto-edit", "full-auto", "read-only"]
@@ -24,6 +25,16 @@ QueueMode = Literal["one-at-a-time", "all"]
 
 APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "demo")
 TIMEOUTS = ("connect", "first_byte", "first_event", "stall")
+LIMITS: Mapping[str, tuple[Scope, LimitKind]] = {
+    "max_cost": ("session", "cost"),
+    "max_tokens": ("session", "tokens"),
+    "max_time": ("session", "time"),
+    "max_session_iterations": ("session", "iterations"),
+    "max_turn_cost": ("turn", "cost"),
+    "max_turn_tokens": ("turn", "tokens"),
+    "max_turn_time": ("turn", "time"),
+}
+"""The budgets that can be set; steps of a turn are `max_iterations`."""
 _OF_THE_AGENT = frozenset(
     {
         "model",
@@ -119,6 +130,8 @@ class Flags:
     thinking: str | None = None
     mode: str | None = None
     max_iterations: int | None = None
+    limits: Mapping[str, float | None] = field(default_factory=dict)
+    """By the names of `LIMITS`."""
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     tools: Path | None = None
@@ -144,6 +157,10 @@ class Settings:
     mode: Mode = "ask"
     max_iterations: int | None = None
     """Steps of a turn; None is 100, or what an agent of the person's own has."""
+    turn_limits: Limits = field(default_factory=Limits)
+    """What a turn may use beside its steps."""
+    session_limits: Limits = field(default_factory=Limits)
+    """What all turns together may use."""
     system_prompt: str | None = None
     """Replaces the built-in prompt."""
     append_system_prompt: str | None = None
@@ -174,7 +191,10 @@ def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settin
         found = {key: value for key, value in found.items() if key not in _OF_THE_AGENT}
     found |= _from_flags(flags, environ, cwd)
     providers = {**found.pop("providers", {}), **found.pop("flag_providers", {})}
+    limits = {key: found.pop(key) for key in LIMITS if key in found}
     return Settings(
+        turn_limits=_limits(limits, "turn"),
+        session_limits=_limits(limits, "session"),
         folders=folders,
         providers=providers,
         environ=dict(environ),
@@ -216,13 +236,21 @@ def _from_file(path: Path, problems: list[str]) -> dict[str, Any]:
 
 def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     data: dict[str, Any] = {name: value for name, value in environ.items() if value.strip()}
-    count_name = _variable("max_iterations")
-    if data.get(count_name, "").strip().isdecimal():
-        data[count_name] = int(data[count_name])
+    for name in map(_variable, ("max_iterations", *LIMITS)):
+        if name in data:
+            data[name] = _as_number(data[name])
     found = _scalars(Table(data, "environment", problems), _variable)
     if found["model"] is not None:
         found["model_reason"] = f"{_variable('model')} is set"
     return _given(found)
+
+
+def _as_number(text: str) -> int | float | str:
+    """The number that a variable holds, else its text."""
+    try:
+        return int(text) if text.strip().isdecimal() else float(text)
+    except ValueError:
+        return text
 
 
 def _variable(key: str) -> str:
@@ -242,7 +270,19 @@ def _scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, Any]:
     found: dict[str, Any] = {key: table.text(spell(key)) for key in texts}
     found |= {key: table.choice(spell(key), allowed) for key, allowed in choices.items()}
     found["max_iterations"] = table.count(spell("max_iterations"))
+    found |= {key: _limit(table, key, spell) for key in LIMITS}
     return found
+
+
+def _limit(table: Table, key: str, spell: Callable[[str], str]) -> float | None:
+    is_whole = LIMITS[key][1] in ("tokens", "iterations")
+    return table.count(spell(key)) if is_whole else table.amount(spell(key))
+
+
+def _limits(values: Mapping[str, Any], scope: Scope) -> Limits:
+    """The limits of one scope out of `values`, which are by the names of `LIMITS`."""
+    named = {LIMITS[key][1]: value for key, value in values.items() if LIMITS[key][0] == scope}
+    return Limits(**named)
 
 
 def _providers(table: Table) -> dict[str, ProviderSettings]:
@@ -287,14 +327,29 @@ def _model(table: Table) -> ModelSettings | None:
 
 
 def _cost(table: Table) -> ModelCost | None:
-    prices = {key: table.number(key) for key in ("input", "output", "cache_read", "cache_write")}
+    tiers = [tier for inner in table.tables("tiers") if (tier := _tier(inner)) is not None]
+    prices = _prices(table)
+    return None if prices is None else ModelCost(*prices, tiers=tuple(tiers), is_own=True)
+
+
+def _tier(table: Table) -> PriceTier | None:
+    above = table.count("above")
+    prices = _prices(table)
+    if above is None:
+        table.missing("above")
+    return None if above is None or prices is None else PriceTier(above, *prices)
+
+
+def _prices(table: Table) -> tuple[float, float, float | None, float | None] | None:
+    """Input, output, cache read, cache write; None if the table does not hold the first two."""
+    names = ("input", "output", "cache_read", "cache_write")
+    given, asked, read, write = (table.number(name) for name in names)
     table.finish()
-    given, asked = prices["input"], prices["output"]
-    if given is None or asked is None:
-        if table.anything():
-            table.missing("input" if given is None else "output")
-        return None
-    return ModelCost(given, asked, prices["cache_read"], prices["cache_write"])
+    if given is not None and asked is not None:
+        return given, asked, read, write
+    if table.anything():
+        table.missing("input" if given is None else "output")
+    return None
 
 
 def _from_flags(flags: Flags, environ: Mapping[str, str], cwd: Path) -> dict[str, Any]:
@@ -306,6 +361,7 @@ def _from_flags(flags: Flags, environ: Mapping[str, str], cwd: Path) -> dict[str
         "thinking": flags.thinking,
         "mode": flags.mode,
         "max_iterations": flags.max_iterations,
+        **flags.limits,
         "theme": flags.theme,
         "agent": flags.agent,
         "tools_file": None if flags.tools is None else cwd / flags.tools.expanduser(),
@@ -329,12 +385,15 @@ def _check_flags(flags: Flags, environ: Mapping[str, str]) -> None:
         "--thinking": flags.thinking,
         "--api": flags.api,
         "--max-iterations": flags.max_iterations,
+        **{_flag(key): value for key, value in flags.limits.items()},
     }
     table = Table(given, "command line", problems)
     table.choice("--mode", get_args(Mode))
     table.choice("--thinking", THINKING_LEVELS)
     table.choice("--api", APIS)
     table.count("--max-iterations")
+    for key in LIMITS:
+        _limit(table, key, _flag)
     if problems:
         raise ConfigError(problems[0].removeprefix("command line: "))
     if flags.api is not None and flags.base_url is None:
@@ -346,6 +405,10 @@ def _check_flags(flags: Flags, environ: Mapping[str, str]) -> None:
         raise ConfigError(
             f"--api-key-env {name}: there is no {name} in the environment", key="--api-key-env"
         )
+
+
+def _flag(key: str) -> str:
+    return f"--{key.replace('_', '-')}"
 
 
 def _provider_from_flags(flags: Flags) -> tuple[ProviderSettings, str]:

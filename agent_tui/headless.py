@@ -1,7 +1,7 @@
 """One prompt, no screen: the answer on standard output, everything else on standard error.
 
 With `--json` standard output carries one event a line instead. Exit codes: 0 done, 1 error, 2 wrong
-use (the caller's), 3 step limit reached, 130 aborted.
+use (the caller's), 3 a budget or the step limit is used up, 130 aborted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.events import AgentEndEvent, EndReason, MessageEndEvent, ToolExecutionStartEvent
 from agent_tui.core.messages import AssistantMessage
 from agent_tui.core.text import printable
-from agent_tui.session.events import AnyEvent, AutoRetryStartEvent
+from agent_tui.session.events import AnyEvent, AutoRetryStartEvent, BudgetWarningEvent
 from agent_tui.session.session import Session
 from agent_tui.session.targets import brief, target_of
 
@@ -46,8 +46,11 @@ async def _run(session: Session, prompt: str, report: _Report) -> int:
     finally:
         restore()
         session.close()
-    report.finish()
-    return EXIT_ERROR if report.is_closed else _EXIT_BY_REASON[report.reason]
+    refused = session.budgets.refused
+    report.finish("" if refused is None else refused.message)
+    if report.is_closed:
+        return EXIT_ERROR
+    return EXIT_LIMIT if refused is not None else _EXIT_BY_REASON[report.reason]
 
 
 def _abort_on_signals(session: Session) -> Callable[[], None]:
@@ -102,14 +105,19 @@ class _Report:
             case AutoRetryStartEvent():
                 limit = f"{event.attempt}/{event.max_attempts}"
                 self._note(f"{event.error.message}; next try in {event.delay:.0f} s ({limit})")
+            case BudgetWarningEvent():
+                self._note(event.message)
             case ToolExecutionStartEvent() if self._is_watched:
                 self._note(f"{event.tool_name} {brief(target_of(event.args), 100)}")
 
-    def finish(self) -> None:
-        """Write the answer, and what went wrong."""
+    def finish(self, used_up: str) -> None:
+        """Write the answer, and what went wrong; `used_up` is the budget that ended the run."""
         answer = self._last_text if self.reason == "completed" else self._newest_text
         if not self._as_json and answer.strip():
             self._write(printable(answer) if self._out.isatty() else answer)
+        if used_up:
+            self._note(f"stopped, the budget is used up: {used_up}; agent-tui run --help: --max-…")
+            return
         match self.reason:
             case "completed" if not answer.strip():
                 self._note("the last answer has no text")

@@ -60,6 +60,16 @@ class Table:
         self._bad(key, value, "must be a number, 0 or more")
         return None
 
+    def amount(self, key: str) -> float | None:
+        """A number above 0."""
+        value = self._value(key)
+        if value is None:
+            return None
+        if isinstance(value, int | float) and value is not True and 0 < value < float("inf"):
+            return float(value)
+        self._bad(key, value, "must be a number above 0")
+        return None
+
     def switch(self, key: str) -> bool | None:
         """True or false."""
         value = self._value(key)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
@@ -31,7 +32,9 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
     book = ModelBook(settings)
     own_tools = load_tools(settings.tools_file) if settings.tools_file else []
     agent = _own_agent(settings, book, own_tools) or _agent(settings, book, own_tools)
-    agent.max_iterations = settings.max_iterations or agent.max_iterations or MAX_ITERATIONS
+    steps = settings.max_iterations or agent.max_iterations or MAX_ITERATIONS
+    # Where somebody can be asked, the limit is a question between two steps, not the run's end.
+    agent.max_iterations = steps if unattended else None
     own_names = {tool.name for tool in own_tools}
     approvals = Approvals(
         settings.mode,
@@ -40,7 +43,13 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
         free=[settings.folders.output],
         unattended=unattended,
     )
-    session = Session(agent, approvals, find_model=book.find)
+    session = Session(
+        agent,
+        approvals,
+        find_model=book.find,
+        turn_limits=replace(settings.turn_limits, iterations=None if unattended else steps),
+        session_limits=settings.session_limits,
+    )
     session.after_abort = settings.after_abort
     return session
 

@@ -31,9 +31,8 @@ def estimate_context(
     The newest answer whose usage is known anchors the figure; what follows it is guessed from its
     length. An anchor of more than twice a fresh guess is not believed.
     """
-    guesses = [_guess(message) for message in messages]
-    fixed = _tokens(len(system_prompt or "")) + sum(map(_tool_tokens, tools))
-    guess = fixed + sum(guesses)
+    guesses = [message_tokens(message) for message in messages]
+    guess = fixed_tokens(system_prompt, tools) + sum(guesses)
     place = _anchor(messages)
     if place is None:
         return guess
@@ -57,7 +56,13 @@ def _anchor(messages: Sequence[AgentMessage]) -> int | None:
     return None
 
 
-def _guess(message: AgentMessage) -> int:
+def fixed_tokens(system_prompt: str | None, tools: Sequence[Tool]) -> int:
+    """What every request holds before its first message, guessed from its length."""
+    return _tokens(len(system_prompt or "")) + sum(map(_tool_tokens, tools))
+
+
+def message_tokens(message: AgentMessage) -> int:
+    """The tokens of one message, guessed from its length."""
     match message:
         case CompactionSummaryMessage() | BranchSummaryMessage():
             return _tokens(len(message.summary))

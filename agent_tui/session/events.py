@@ -1,4 +1,4 @@
-"""What a session tells beside the ten events of a run: queue, retries, approvals, rest.
+"""What a session tells beside the ten events of a run: queue, retries, approvals, budgets, rest.
 
 They share one total order with the run's events; a listener of `Session.subscribe` gets both.
 """
@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from agent_tui.agent.queues import QueuedItem
 from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.events import AgentEvent, json_line
+from agent_tui.core.limits import Meter
 
 if TYPE_CHECKING:
     from agent_tui.session.approvals import ApprovalRequest
+    from agent_tui.session.budgets import BudgetRequest
 
 QueueState = Literal["active", "paused"]
 Answer = Literal["once", "always", "decline"]
 Verdict = Literal["once", "always", "decline", "aborted"]
+BudgetAnswer = Literal["extend", "finish", "stop"]
+BudgetVerdict = Literal["extend", "finish", "stop", "aborted"]
 
 
 class _SessionEvent:
@@ -84,6 +88,34 @@ class ApprovalAnswerEvent(_SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class BudgetWarningEvent(_SessionEvent):
+    """A budget is nearly used up, or cannot be enforced."""
+
+    message: str
+    """What to tell the person."""
+    meter: Meter | None = None
+    """The budget that is nearly used up; None if one cannot be enforced."""
+    type: Literal["budget_warning"] = "budget_warning"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetRequestEvent(_SessionEvent):
+    """A budget is used up: no model call is made before the person has answered."""
+
+    request: BudgetRequest
+    type: Literal["budget_request"] = "budget_request"
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetAnswerEvent(_SessionEvent):
+    """That question is off the table; `aborted` when the run was stopped before an answer."""
+
+    request_id: str
+    verdict: BudgetVerdict
+    type: Literal["budget_answer"] = "budget_answer"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSettledEvent(_SessionEvent):
     """The turn is over for good: no retry and no queued continuation is pending."""
 
@@ -96,6 +128,9 @@ SessionEvent: TypeAlias = (
     | AutoRetryEndEvent
     | ApprovalRequestEvent
     | ApprovalAnswerEvent
+    | BudgetWarningEvent
+    | BudgetRequestEvent
+    | BudgetAnswerEvent
     | AgentSettledEvent
 )
 AnyEvent: TypeAlias = AgentEvent | SessionEvent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from agent_tui.agent.agent import Agent
@@ -14,18 +14,36 @@ from agent_tui.agent.hooks import (
     TurnContext,
 )
 from agent_tui.core.abort import AbortSignal
+from agent_tui.core.model import Model
+from agent_tui.core.tool import Tool
 from agent_tui.session.approvals import Approvals
+from agent_tui.session.budgets import Budgets
 
 
 class SessionHooks:
-    """Approvals before a call, a switched model at the next step, a stop after this one."""
+    """Approvals before a call; budgets, a switched model and stops between two steps."""
 
     def __init__(
-        self, agent: Agent, approvals: Approvals, stop_requested: Callable[[], bool]
+        self,
+        agent: Agent,
+        approvals: Approvals,
+        budgets: Budgets,
+        *,
+        stop_requested: Callable[[], bool],
+        request_stop: Callable[[], None],
+        on_model: Callable[[Model], None],
     ) -> None:
+        """`on_model` hears of every model that the run changes to."""
         self._agent = agent
         self._approvals = approvals
+        self._budgets = budgets
         self._stop_requested = stop_requested
+        self._request_stop = request_stop
+        self._on_model = on_model
+        self._asked_to_stop: TurnContext | None = None
+        """The step after which `_stop` was called last."""
+        self._tools: Sequence[Tool] | None = None
+        """The agent's tools, while a run is to begin without them."""
         self.has_switched = False
         """Model or thinking level were set since the run took its copy."""
         self._before_tool_call = agent.before_tool_call
@@ -40,6 +58,16 @@ class SessionHooks:
         self._agent.before_tool_call = self._before_tool_call
         self._agent.prepare_next_turn = self._prepare_next_turn
         self._agent.should_stop_after_turn = self._should_stop_after_turn
+
+    def without_tools(self) -> None:
+        """Let the next run begin without tools, until they are given back."""
+        self._tools, self._agent.state.tools = self._agent.state.tools, []
+
+    def give_tools_back(self) -> None:
+        """The run has taken its copy, or will not begin; may be repeated."""
+        if self._tools is not None:
+            self._agent.state.tools = [*self._tools]
+            self._tools = None
 
     async def _approve(
         self, ctx: BeforeToolCallContext, signal: AbortSignal
@@ -57,13 +85,32 @@ class SessionHooks:
         own = None
         if self._prepare_next_turn is not None:
             own = await settled(self._prepare_next_turn(ctx, signal))
+        if own is not None and isinstance(own.model, Model):
+            self._on_model(own.model)
+        change = own
+        if not self._stop_requested():
+            change = await self._pass_gate(own, ctx, signal)
         if not self.has_switched:
-            return own
+            return change
         self.has_switched = False
         state = self._agent.state
-        return replace(own or NextTurn(), model=state.model, thinking_level=state.thinking_level)
+        return replace(change or NextTurn(), model=state.model, thinking_level=state.thinking_level)
+
+    async def _pass_gate(
+        self, change: NextTurn | None, ctx: TurnContext, signal: AbortSignal
+    ) -> NextTurn | None:
+        match await self._budgets.gate(signal):
+            case "finish":
+                return replace(change or NextTurn(), tools=[])
+            case "stop":
+                self._request_stop()
+                if ctx is self._asked_to_stop:
+                    # Something was queued after `_stop` had its say: only an abort still helps.
+                    self._agent.abort("a budget is used up")
+        return change
 
     async def _stop(self, ctx: TurnContext, signal: AbortSignal) -> bool:
+        self._asked_to_stop = ctx
         if self._stop_requested() and (ctx.tool_results or self._agent.queued()):
             return True
         own = self._should_stop_after_turn

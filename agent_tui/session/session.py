@@ -21,27 +21,37 @@ from agent_tui.core.events import (
     AgentEvent,
     AgentStartEvent,
     MessageEndEvent,
+    ToolExecutionEndEvent,
     TurnStartEvent,
 )
-from agent_tui.core.messages import AgentMessage, ImageBlock, new_id
+from agent_tui.core.limits import Limits
+from agent_tui.core.messages import AgentMessage, AssistantMessage, ImageBlock, new_id
 from agent_tui.core.model import THINKING_LEVELS, Model, ThinkingLevel
 from agent_tui.core.registry import find_model
+from agent_tui.core.spending import Spent, UsageReport
 from agent_tui.core.usage import Usage
 from agent_tui.session.activity import Activity
 from agent_tui.session.approvals import ApprovalMode, Approvals
 from agent_tui.session.broadcast import Broadcast, Listener
+from agent_tui.session.budgets import Budgets
 from agent_tui.session.context import estimate_context
 from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
+    ApprovalAnswerEvent,
+    ApprovalRequestEvent,
     AutoRetryEndEvent,
     AutoRetryStartEvent,
+    BudgetAnswerEvent,
+    BudgetRequestEvent,
+    BudgetWarningEvent,
     QueueState,
     SessionEvent,
 )
 from agent_tui.session.hooking import SessionHooks
+from agent_tui.session.ledger import Ledger
 from agent_tui.session.retry import Retries, RetryPolicy
-from agent_tui.session.totals import Totals
+from agent_tui.session.stopwatch import Stopwatch
 from agent_tui.session.turns import AfterAbort, Turns, is_answer
 
 Prompt = str | AgentMessage | list[AgentMessage]
@@ -64,6 +74,8 @@ class Session:
         jitter: Callable[[], float] = _jitter,
         retry: RetryPolicy | None = None,
         find_model: Callable[[str], Model] = find_model,
+        turn_limits: Limits | None = None,
+        session_limits: Limits | None = None,
     ) -> None:
         self.agent = agent
         self.id = new_id()
@@ -71,10 +83,28 @@ class Session:
         self._find_model = find_model
         self._broadcast = Broadcast()
         self._activity = Activity(clock)
-        self._totals = Totals(clock)
+        self._watch = Stopwatch(clock)
+        self._ledger = Ledger(agent.state, clock)
+        self._ledger.know(agent.state.model)
+        self._ledger.recall(agent.state.messages)
+        self.budgets = Budgets(
+            self._ledger,
+            self._watch,
+            turn=turn_limits,
+            session=session_limits,
+            unattended=approvals.unattended,
+            announce=self._post,
+        )
         self._retries = Retries(retry or RetryPolicy(), jitter)
-        self._turns = Turns(agent, self._retries, sleep, self._send, self._post)
-        self._hooks = SessionHooks(agent, approvals, lambda: self._turns.stop_requested)
+        self._turns = Turns(agent, self._retries, sleep, self._send, self._post, self._gate)
+        self._hooks = SessionHooks(
+            agent,
+            approvals,
+            self.budgets,
+            stop_requested=lambda: self._turns.stop_requested,
+            request_stop=self._turns.stop_after_step,
+            on_model=self._ledger.know,
+        )
         self._signal = AbortSignal()
         self._context_tokens: int | None = None
         self._is_closed = False
@@ -92,6 +122,8 @@ class Session:
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
         jitter: Callable[[], float] = _jitter,
+        turn_limits: Limits | None = None,
+        session_limits: Limits | None = None,
     ) -> Session:
         """A session around `agent`; makes no model call.
 
@@ -99,7 +131,15 @@ class Session:
         seconds, `jitter()` a factor for the waits between retries.
         """
         approvals = Approvals(mode, Path.cwd() if cwd is None else cwd)
-        return cls(agent, approvals, clock=clock, sleep=sleep, jitter=jitter)
+        return cls(
+            agent,
+            approvals,
+            clock=clock,
+            sleep=sleep,
+            jitter=jitter,
+            turn_limits=turn_limits,
+            session_limits=session_limits,
+        )
 
     def close(self) -> None:
         """Stop, and give the agent back its hooks; may be repeated."""
@@ -121,8 +161,12 @@ class Session:
         Raises:
             AgentBusyError: A turn is running.
             InvalidInputError: The prompt is empty.
+            InvalidStateError: A budget is used up, and the person did not allow more.
         """
-        await self._turns.run(lambda: self.agent.prompt(input, images))
+        try:
+            await self._turns.run(lambda: self.agent.prompt(input, images))
+        finally:
+            self._hooks.give_tools_back()
 
     async def continue_(self) -> None:
         """Like `Agent.continue_`, but returns when the session is settled."""
@@ -155,6 +199,7 @@ class Session:
     def stop_after_step(self) -> None:
         """Let the running tools finish, record their results, make no further model call."""
         self._turns.stop_after_step()
+        self.budgets.dismiss()
 
     @property
     def is_running(self) -> bool:
@@ -206,6 +251,7 @@ class Session:
             InvalidInputError: Nothing serves it; says what is known.
         """
         chosen = self._find_model(model) if isinstance(model, str) else model
+        self._ledger.know(chosen)
         self.agent.state.model = chosen
         self._hooks.has_switched = True
         return chosen
@@ -232,22 +278,41 @@ class Session:
     @property
     def totals(self) -> Usage:
         """Everything this session spent, failed and repeated attempts included."""
-        return self._totals.session
+        return self._ledger.session.usage
 
     @property
     def turn_totals(self) -> Usage:
         """What the current or last turn spent, from `prompt()` until settled."""
-        return self._totals.turn
+        return self._ledger.turn.usage
+
+    @property
+    def spent(self) -> Spent:
+        """`totals`, with what is known about their being complete."""
+        return self._ledger.session
+
+    @property
+    def turn_spent(self) -> Spent:
+        """`turn_totals`, likewise."""
+        return self._ledger.turn
+
+    def usage_report(self) -> UsageReport:
+        """What was spent, call by call, by model and by tool."""
+        return self._ledger.report()
 
     @property
     def turn_steps(self) -> int:
         """Steps begun in the current or last turn."""
-        return self._totals.steps
+        return self._ledger.steps
+
+    @property
+    def max_steps(self) -> int | None:
+        """Steps of a turn before somebody is asked, or the run ends; None is without a limit."""
+        return self.budgets.turn.iterations or self.agent.max_iterations
 
     @property
     def turn_seconds(self) -> float:
         """How long the current turn has been running, or the last one took."""
-        return self._totals.seconds
+        return self._watch.elapsed
 
     @property
     def context_tokens(self) -> int | None:
@@ -265,6 +330,8 @@ class Session:
         """What is being waited for, e.g. `first token of step 8`; `idle` when nothing is."""
         if not self.is_running:
             return "idle"
+        if self.budgets.pending is not None:
+            return f"an answer about the budget: {self.budgets.pending.message}"
         sentence = self._activity.sentence(self.turn_steps, self.approvals.pending)
         return f"{sentence}, stopping" if self._turns.is_aborted else sentence
 
@@ -285,23 +352,31 @@ class Session:
         ended = self._end_of_retries(event)
         if ended is not None:
             await self._send(ended)
+        for warning in self._warnings(event):
+            await self._send(warning)
 
     def _take_note(self, event: AgentEvent) -> None:
         match event:
             case AgentStartEvent():
                 self._hooks.has_switched = False
+                self._hooks.give_tools_back()
                 if not self._turns.has_begun:
-                    self._totals.begin_turn()
+                    self._watch.start()
+                    self._ledger.begin_turn()
+                    self.budgets.begin_turn()
+                self._ledger.know(self.agent.state.model)
                 self._turns.run_started()
             case TurnStartEvent():
-                self._totals.steps += 1
+                self._ledger.begin_step()
             case MessageEndEvent(message=message):
-                self._totals.count(message)
+                self._ledger.count(message)
                 self._context_tokens = None
+                if is_answer(message):
+                    self.budgets.answered()
             case AgentEndEvent():
                 self._turns.run_ended(event)
                 if not self._turns.is_running:
-                    self._totals.end_turn()
+                    self._watch.stop()
 
     def _end_of_retries(self, event: AgentEvent) -> AutoRetryEndEvent | None:
         """What follows `event` if that was the end of a series of retries."""
@@ -314,6 +389,31 @@ class Session:
                 error = event.error.message if event.error else event.reason
                 return AutoRetryEndEvent(False, self._retries.reset(), error)
         return None
+
+    def _warnings(self, event: AgentEvent) -> list[BudgetWarningEvent]:
+        """What there is to say about the budgets after `event`."""
+        match event:
+            case TurnStartEvent():
+                return self.budgets.doubts(self.agent.state.model)
+            case MessageEndEvent(message=AssistantMessage() as message) if is_answer(message):
+                return [*self.budgets.news(), *self.budgets.doubts_after(message)]
+            case MessageEndEvent() | ToolExecutionEndEvent():
+                return self.budgets.news()
+        return []
+
+    def _gate(self, is_new_turn: bool) -> Awaitable[bool] | None:
+        """Whether a run may begin; None if no budget has anything against it."""
+        if is_new_turn:
+            self.budgets.open_turn()
+        if not self.budgets.is_closed(is_new_turn=is_new_turn):
+            return None
+        return self._ask_at_gate(is_new_turn)
+
+    async def _ask_at_gate(self, is_new_turn: bool) -> bool:
+        passage = await self.budgets.gate(is_new_turn=is_new_turn)
+        if passage == "finish":
+            self._hooks.without_tools()
+        return passage in ("go", "finish")
 
     async def _send(self, event: AnyEvent) -> None:
         self._observe(event)
@@ -328,5 +428,9 @@ class Session:
         match event:
             case AutoRetryStartEvent():
                 self._context_tokens = None
+            case ApprovalRequestEvent() | BudgetRequestEvent():
+                self._watch.pause()
+            case ApprovalAnswerEvent() | BudgetAnswerEvent():
+                self._watch.resume()
             case AgentSettledEvent():
-                self._totals.end_turn()
+                self._watch.stop()

@@ -14,7 +14,7 @@ from typing import Literal
 
 from agent_tui.agent.agent import Agent
 from agent_tui.agent.queues import QueuedItem
-from agent_tui.core.errors import AgentBusyError
+from agent_tui.core.errors import AgentBusyError, InvalidStateError
 from agent_tui.core.events import AgentEndEvent
 from agent_tui.core.messages import AgentMessage, AssistantMessage
 from agent_tui.session.events import (
@@ -49,6 +49,8 @@ class _Turn:
         self.stop_requested = False
         self.deliver_next = False
         """Go on with the queue although the run was aborted."""
+        self.is_refused = False
+        """A budget is used up and no model call may follow."""
         self.interrupt = asyncio.Event()
         """Ends a wait for a retry."""
         self.settled = asyncio.Event()
@@ -70,12 +72,15 @@ class Turns:
         sleep: Callable[[float], Awaitable[object]],
         send: Callable[[AnyEvent], Awaitable[None]],
         post: Callable[[SessionEvent], None],
+        gate: Callable[[bool], Awaitable[bool] | None],
     ) -> None:
+        """`gate(is_new_turn)` is asked before each run; None lets it begin."""
         self._agent = agent
         self._retries = retries
         self._sleep = sleep
         self._send = send
         self._post = post
+        self._gate = gate
         self._turn: _Turn | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
@@ -110,17 +115,20 @@ class Turns:
 
         Raises:
             AgentBusyError: A turn is running.
+            InvalidStateError: A budget is used up, and the person did not allow more.
         """
         if self._turn is not None or self._agent.state.is_running:
             raise AgentBusyError("a turn is running: use steer() or follow_up(), or wait for it")
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         turn = self._turn = _Turn()
         try:
+            if not await self._may_go_on(turn, is_new_turn=True):
+                raise InvalidStateError("a budget is used up; nothing was sent")
             await start()
             await self._settle(turn)
         except BaseException:
             self._finish(turn)
-            if turn.began:
+            if turn.began or turn.is_refused:
                 self._post(AgentSettledEvent())
             raise
         self._finish(turn)
@@ -203,17 +211,36 @@ class Turns:
         """Try again and deliver what is queued, until there is nothing left to do."""
         while True:
             if turn.plan is not None and await self._wait_for_retry(turn, turn.plan):
-                await self._try_again(turn)
+                if await self._may_go_on(turn):
+                    await self._try_again(turn)
+                else:
+                    await self._give_up_retries("a budget is used up")
             elif self._should_deliver(turn):
                 turn.go_on()
-                await self._deliver_queue()
+                if await self._may_go_on(turn):
+                    await self._deliver_queue()
             else:
                 return
+
+    async def _may_go_on(self, turn: _Turn, *, is_new_turn: bool = False) -> bool:
+        """Whether another run may begin; a stop while somebody is asked says no."""
+        asked = self._gate(is_new_turn)
+        if asked is None:
+            return True
+        asking = asyncio.ensure_future(asked)
+        stopped = asyncio.ensure_future(turn.interrupt.wait())
+        try:
+            await asyncio.wait((asking, stopped), return_when=asyncio.FIRST_COMPLETED)
+            turn.is_refused = not (asking.done() and asking.result())
+        finally:
+            asking.cancel()
+            stopped.cancel()
+        return not turn.is_refused
 
     def _finish(self, turn: _Turn) -> None:
         self._retries.reset()
         self._turn = None
-        if turn.began:
+        if turn.began or turn.is_refused:
             self._set_paused(not _ended_by_itself(turn))
         turn.settled.set()
 
@@ -228,7 +255,7 @@ class Turns:
         await self._agent.prompt(waiting[0].message)
 
     def _should_deliver(self, turn: _Turn) -> bool:
-        if not self.has_deliverable():
+        if turn.is_refused or not self.has_deliverable():
             return False
         if turn.deliver_next:
             return True
@@ -255,8 +282,11 @@ class Turns:
         except BaseException:
             self._post(AutoRetryEndEvent(False, self._retries.reset(), "cancelled"))
             raise
-        await self._send(AutoRetryEndEvent(False, self._retries.reset(), "stopped while waiting"))
+        await self._give_up_retries("stopped while waiting")
         return False
+
+    async def _give_up_retries(self, reason: str) -> None:
+        await self._send(AutoRetryEndEvent(False, self._retries.reset(), reason))
 
     async def _slept(self, seconds: float, interrupt: asyncio.Event) -> bool:
         """True after `seconds`, False as soon as `interrupt` is set."""
@@ -294,6 +324,6 @@ def is_answer(message: AgentMessage) -> bool:
 
 
 def _ended_by_itself(turn: _Turn) -> bool:
-    if turn.is_aborted or turn.stop_requested:
+    if turn.is_aborted or turn.stop_requested or turn.is_refused:
         return False
     return turn.end is not None and turn.end.reason in _ENDED_BY_ITSELF

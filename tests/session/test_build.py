@@ -69,7 +69,7 @@ def test_nothing_configured_gives_the_demonstration_with_all_tools(place: Path) 
 
     assert session.agent.state.model.key == "demo/tour"
     assert tool_names(session) == ["read", "bash", "edit", "write", "grep", "find", "ls"]
-    assert session.agent.max_iterations == 100
+    assert session.max_steps == 100
     assert session.approvals.mode == "ask"
     assert session.cwd == place.resolve()
 
@@ -87,7 +87,7 @@ def test_settings_reach_the_agent(place: Path) -> None:
     session = built(place, toml=toml)
 
     agent = session.agent
-    assert (agent.state.thinking_level, agent.max_iterations) == ("high", 5)
+    assert (agent.state.thinking_level, session.max_steps) == ("high", 5)
     assert (agent.steering_mode, agent.follow_up_mode) == ("all", "all")
     assert (session.after_abort, session.approvals.mode) == ("restore", "read-only")
 
@@ -142,11 +142,11 @@ def test_an_agent_of_ones_own_keeps_what_it_brought(place: Path) -> None:
 
     state = session.agent.state
     assert (state.model.key, state.system_prompt) == ("test/own", "Mine.")
-    assert session.agent.max_iterations == 7
+    assert session.max_steps == 7
 
 
 def test_an_agent_without_a_limit_gets_the_usual_one(place: Path) -> None:
-    assert built(place, Flags(agent="own_agents:plain")).agent.max_iterations == 100
+    assert built(place, Flags(agent="own_agents:plain")).max_steps == 100
 
 
 def test_flags_change_an_agent_of_ones_own(place: Path) -> None:
@@ -166,7 +166,7 @@ def test_flags_change_an_agent_of_ones_own(place: Path) -> None:
     assert (state.model.key, state.thinking_level) == ("demo/tour", "low")
     assert state.system_prompt == "A.\n\nB."
     assert tool_names(session) == ["read", "count"]
-    assert session.agent.max_iterations == 2
+    assert session.max_steps == 2
 
 
 @pytest.mark.parametrize(

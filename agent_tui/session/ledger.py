@@ -1,0 +1,160 @@
+"""What a session has spent, call by call: the steps add up to the turn, the turns to the session.
+
+Everything that was asked for counts, failed, aborted and repeated attempts included, whether or not
+it is still in the transcript. What nobody reported is unknown, not zero; only a model whose prices
+are all zero costs nothing for certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from agent_tui.agent.result import WITHDRAWN
+from agent_tui.agent.state import AgentState
+from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMessage
+from agent_tui.core.model import Model, ModelCost
+from agent_tui.core.spending import Charge, Outcome, Spent, ToolShare, UsageReport, add_spent
+from agent_tui.core.tool import Tool
+from agent_tui.core.usage import Usage, units_of
+from agent_tui.session.context import fixed_tokens
+from agent_tui.session.shares import Shares
+
+
+class Ledger:
+    """Books every model call of one agent. `clock()` gives seconds."""
+
+    def __init__(self, state: AgentState, clock: Callable[[], float]) -> None:
+        self._state = state
+        self._clock = clock
+        self._models: dict[str, Model] = {}
+        self._charges: list[Charge] = []
+        self._shares = Shares()
+        self._fixed: tuple[str | None, list[Tool], int] = (None, [], 0)
+        self._turn = 0
+        self._step_started: float | None = None
+        self.session = Spent()
+        """The sum of everything."""
+        self.turn = Spent()
+        """The sum of the current or last turn."""
+        self.steps = 0
+        """Steps begun in this turn."""
+
+    # -- writing -----------------------------------------------------------------------------
+
+    def know(self, model: Model) -> None:
+        """Remember what this model costs; it may answer from now on."""
+        self._models[model.key] = model
+
+    def recall(self, messages: Sequence[AgentMessage]) -> None:
+        """Count messages of an earlier time: they belong to the session and to no turn."""
+        for place, message in enumerate(messages):
+            self.steps += isinstance(message, AssistantMessage)
+            self._book(message, messages[:place] if isinstance(message, AssistantMessage) else ())
+        self.steps, self.turn = 0, Spent()
+
+    def begin_turn(self) -> None:
+        """Start counting a new turn."""
+        self._turn += 1
+        self.turn = Spent()
+        self.steps = 0
+
+    def begin_step(self) -> None:
+        """A model call is about to be made."""
+        self.steps += 1
+        self._step_started = self._clock()
+
+    def count(self, message: AgentMessage) -> None:
+        """Book a finished message, which is the last of the transcript."""
+        self._book(message, self._state.messages[:-1])
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def report(self) -> UsageReport:
+        """All rows as they are now."""
+        return UsageReport(
+            session=self.session,
+            turn=self.turn,
+            charges=tuple(self._charges),
+            models=_by_model(self._charges),
+            tools=tuple(sorted(self._shares.rows(), key=_dearness, reverse=True)),
+            other_units=self._shares.other_units,
+        )
+
+    # -- inside ------------------------------------------------------------------------------
+
+    def _book(self, message: AgentMessage, before: Sequence[AgentMessage]) -> None:
+        if isinstance(message, AssistantMessage) and _was_asked_for(message):
+            self._book_answer(message, before)
+        elif isinstance(message, ToolResultMessage):
+            self._book_result(message)
+
+    def _book_answer(self, message: AssistantMessage, before: Sequence[AgentMessage]) -> None:
+        key = f"{message.provider}/{message.model}"
+        model = self._models.get(key)
+        prices = None if model is None else model.cost
+        spent = _spent_by(message, prices)
+        began, self._step_started = self._step_started, None
+        seconds = None if began is None else self._clock() - began
+        outcome: Outcome = {"error": "failed", "aborted": "aborted"}.get(  # type: ignore[assignment]
+            message.stop_reason, "answered"
+        )
+        self._charge(Charge(self._turn, self.steps, key, "", outcome, spent, seconds))
+        self._shares.read(before, self._fixed_tokens(), spent.usage, prices)
+
+    def _book_result(self, message: ToolResultMessage) -> None:
+        usage = message.usage
+        own = Spent() if usage is None else Spent(usage, cost_is_partial=_is_partial(usage))
+        self._shares.add_result(message, own)
+        if usage is not None:
+            name = message.tool_name
+            self._charge(Charge(self._turn, self.steps, "", name, "inside_tool", own))
+
+    def _fixed_tokens(self) -> int:
+        prompt, tools = self._state.system_prompt, self._state.tools
+        if self._fixed[:2] != (prompt, tools):
+            self._fixed = (prompt, [*tools], fixed_tokens(prompt, tools))
+        return self._fixed[2]
+
+    def _charge(self, charge: Charge) -> None:
+        self._charges.append(charge)
+        self.turn += charge.spent
+        self.session += charge.spent
+
+
+def _was_asked_for(message: AssistantMessage) -> bool:
+    """Whether a request was made for this answer at all."""
+    if message.raw_stop_reason == WITHDRAWN:
+        return False
+    return message.stop_reason not in ("error", "aborted") or not message.usage.is_empty
+
+
+def _spent_by(message: AssistantMessage, prices: ModelCost | None) -> Spent:
+    usage = message.usage
+    is_free = prices is not None and prices.is_free
+    if is_free and usage.cost_usd is None:
+        usage = usage.model_copy(update={"cost_usd": 0.0})
+    return Spent(
+        usage,
+        requests=1,
+        answers=int(message.stop_reason not in ("error", "aborted")),
+        unreported=int(not usage.has_tokens),
+        cost_is_partial=not is_free and (usage.incomplete or usage.cost_usd is None),
+        has_own_price=prices is not None and prices.is_own,
+    )
+
+
+def _is_partial(usage: Usage) -> bool:
+    return usage.incomplete or (usage.cost_usd is None and usage.has_tokens)
+
+
+def _by_model(charges: Iterable[Charge]) -> tuple[tuple[str, Spent], ...]:
+    parts_by_model: dict[str, list[Spent]] = {}
+    for charge in charges:
+        parts_by_model.setdefault(charge.model, []).append(charge.spent)
+    sums = [(model, add_spent(parts)) for model, parts in parts_by_model.items()]
+    return tuple(sorted(sums, key=lambda row: row[1].usage.cost_usd or 0.0, reverse=True))
+
+
+def _dearness(share: ToolShare) -> tuple[int, int]:
+    own = units_of(share.own.usage.cost_usd or 0.0)
+    return share.first_units + share.again_units + own, share.added + share.again
