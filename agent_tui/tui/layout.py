@@ -62,7 +62,12 @@ class _Entry:
     def _unchanged(self, pieces: list[Piece]) -> int:
         """How many of the first pieces are as they were measured."""
         count = min(len(pieces), len(self.pieces))
-        for index in range(count):
+        # A text grows at its end: all but the last pieces are compared at once.
+        start = max(0, count - 1)
+        versions = [piece.version for piece in pieces[:start]]
+        if pieces[:start] != self.pieces[:start] or versions != self.versions[:start]:
+            start = 0
+        for index in range(start, count):
             piece = pieces[index]
             if piece is not self.pieces[index] or piece.version != self.versions[index]:
                 return index

@@ -88,11 +88,15 @@ def typeset(text: str, context: Context, canvas: Canvas, *, goes_on: bool = Fals
 class _Container:
     """A list item or a quote that is open: what stands at the left of its rows."""
 
-    def __init__(self, kind: str, first: Run, rest: Run, previous: str) -> None:
+    def __init__(self, kind: str, first: Run, rest: Run) -> None:
         self.kind = kind
         self.first: Run | None = first
+        """What the next row begins with, None once it is drawn."""
         self.rest = rest
-        self.previous = previous
+        self.previous = ""
+        """The kind of block that was drawn last in it."""
+        self.is_new = True
+        """Nothing of it was drawn with an earlier text."""
 
 
 class _Setter:
@@ -151,20 +155,19 @@ class _Setter:
         self._open("item", self._canvas.run(marker, "list-marker"), Run(" " * len(marker)))
 
     def _open(self, kind: str, first: Run, rest: Run) -> None:
-        previous = ""
+        container = _Container(kind, first, rest)
         if self._reopened:
             self._reopened -= 1
-            first = rest
-            previous = "" if self._reopened else self._context.previous
-        self._containers.append(_Container(kind, first, rest, previous))
+            container.is_new = False
+            container.first = rest
+            container.previous = "" if self._reopened else self._context.previous
+        self._containers.append(container)
 
     def _close(self) -> None:
-        container = self._containers.pop()
-        if container.first is not None and container.first is not container.rest:
-            # An item without content still has its marker.
-            self._containers.append(container)
+        if self._containers[-1].is_new and not self._containers[-1].previous:
+            # What is empty still has its marker.
             self._out += self._canvas.lines([Run("")], lead=self._lead())
-            self._containers.pop()
+        self._containers.pop()
 
     def _lead(self) -> list[Run]:
         """What stands before the next row; markers are used up."""
