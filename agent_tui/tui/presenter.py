@@ -41,13 +41,12 @@ from agent_tui.tui.answer import Answer, View
 from agent_tui.tui.banner import (
     error_sentence,
     limit_sentence,
-    retry_sentence,
     stop_banner,
     stopping_notice,
 )
 from agent_tui.tui.blocks import Block, NoticeBlock, NoticeKind, SummaryBlock, UserBlock
 from agent_tui.tui.calls import Calls
-from agent_tui.tui.figures import clock
+from agent_tui.tui.countdown import Countdown
 from agent_tui.tui.pending import Lane, Moment, Phase
 from agent_tui.tui.status import State, Status, summary_line
 from agent_tui.tui.tally import Tally
@@ -120,9 +119,7 @@ class Presenter:
         self._lanes: dict[str, Lane] = {}
         self._pending = 0
         self._users: dict[str, UserBlock] = {}
-        self._retry: AutoRetryStartEvent | None = None
-        self._retry_at = 0.0
-        self._retry_notice: NoticeBlock | None = None
+        self._retry = Countdown(view, now)
         self._banner: tuple[NoticeBlock, str] | None = None
 
     # -- what others read --------------------------------------------------------------------
@@ -151,14 +148,13 @@ class Presenter:
     @property
     def moment(self) -> Moment:
         """Where the loop is, for the delivery sentences."""
-        now = self._now()
         return Moment(
             phase=self._phase_now(),
             step=self._tally.steps,
             max_steps=self.max_steps,
             tools=tuple((label, seconds) for _, label, seconds in self._calls.running),
             asking=self.questions[0].summary if self.questions else "",
-            retry_in=max(0.0, self._retry_at - now) if self._retry else None,
+            retry_in=self._retry.seconds_left,
             on_hold=self.is_on_hold,
         )
 
@@ -260,7 +256,7 @@ class Presenter:
             case QueueUpdateEvent():
                 self._take_queue(event)
             case AutoRetryStartEvent():
-                self._begin_retry(event)
+                self._retry.begin(event.attempt, event.max_attempts, event.delay, event.error)
             case AutoRetryEndEvent():
                 self._give_up_retry()
             case ApprovalRequestEvent():
@@ -273,7 +269,7 @@ class Presenter:
     # -- the run -----------------------------------------------------------------------------
 
     def _begin_run(self) -> None:
-        self._end_retry()
+        self._retry.end()
         self._clear_banner_keys()
         self._stopping_since = None
         self._calls.is_stopping = False
@@ -329,7 +325,7 @@ class Presenter:
         self._stopping_since = None
         self._calls.is_stopping = False
         self._phase = "idle"
-        self._end_retry()
+        self._retry.end()
 
     def _summary(self) -> str:
         return summary_line(self._tally.turn(self._ledger.turn_totals), self._tally.seconds)
@@ -397,41 +393,21 @@ class Presenter:
         if not event.items:
             self._clear_banner_keys()
 
-    def _begin_retry(self, event: AutoRetryStartEvent) -> None:
-        self._end_retry()
-        self._retry = event
-        self._retry_at = self._now() + event.delay
-        self._retry_notice = NoticeBlock(self._retry_sentence(event), "warning")
-        self._view.append(self._retry_notice)
-
     def tick(self) -> None:
         """Some time has passed: a countdown goes on."""
-        if self._retry is not None and self._retry_notice is not None:
-            self._retry_notice.change(self._retry_sentence(self._retry))
-            self._view.mark(self._retry_notice)
-
-    def _retry_sentence(self, event: AutoRetryStartEvent) -> str:
-        left = max(0.0, self._retry_at - self._now())
-        return retry_sentence(event.attempt, event.max_attempts, left, event.error)
+        self._retry.tick()
 
     def _give_up_retry(self) -> None:
         """The wait for a retry was cut short: no run follows, so its failure is said now."""
-        waited = self._retry
-        self._end_retry()
-        if waited is None:
+        error = self._retry.end()
+        if error is None:
             return
         self.was_stopped = self._stopping_since is not None and not self._stops_to_send
         self.has_failed = self.can_continue = True
         self._view.append(SummaryBlock(self._summary()))
-        self._view.append(NoticeBlock(error_sentence(waited.error), "error"))
+        self._view.append(NoticeBlock(error_sentence(error), "error"))
         if self.was_stopped:
             self._show_stop()
-
-    def _end_retry(self) -> None:
-        self._retry = None
-        if self._retry_notice is not None:
-            self._view.remove(self._retry_notice)
-            self._retry_notice = None
 
     def _take_question(self, event: ApprovalRequestEvent) -> None:
         request = event.request
@@ -458,23 +434,22 @@ class Presenter:
             return "idle"
         if self._stopping_since is not None:
             return "stopping"
-        return "retrying" if self._retry else "running"
+        return "running" if self._retry.seconds_left is None else "retrying"
 
     def _phase_now(self) -> Phase:
         if not self._is_running:
             return "idle"
         if self._stopping_since is not None:
             return "stopping"
-        if self._retry is not None:
+        if self._retry.seconds_left is not None:
             return "retrying"
         return "asking" if self.questions else self._phase
 
     def _notice(self, now: float) -> str:
         if self._stopping_since is not None and self._is_running:
             return stopping_notice(now - self._stopping_since, killing=self._is_killing)
-        if self._retry is not None:
-            left = max(0.0, self._retry_at - now)
-            return f"try {self._retry.attempt}/{self._retry.max_attempts} in {clock(left + 0.5)}"
+        if self._retry.seconds_left is not None:
+            return self._retry.words
         return "needs your answer" if self.questions else ""
 
     def _activity(self) -> str:
