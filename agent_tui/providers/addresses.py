@@ -13,14 +13,20 @@ from urllib.parse import urlsplit, urlunsplit
 
 from agent_tui.core.errors import InvalidInputError
 
-_ENDPOINTS = ("/chat/completions", "/completions", "/responses", "/messages")
+_ENDPOINTS: Mapping[str, tuple[str, ...]] = {
+    "anthropic": ("/messages", "/v1"),
+    "gemini": ("/models", "/v1beta"),
+    "ollama": ("/chat", "/api", "/chat/completions", "/v1"),
+}
+"""By api, what is cut from the end of a base address, in this order."""
+_OPENAI_ENDPOINTS = ("/chat/completions", "/completions", "/responses", "/messages")
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}
 
 
-def clean_base_url(url: str) -> str:
-    """A base address of an OpenAI-compatible server without slash or endpoint at its end.
+def clean_base_url(url: str, api: str = "openai-chat") -> str:
+    """A base address without slash, endpoint or version at its end; a query is kept.
 
-    An empty path becomes `/v1`; other paths and a query are kept.
+    An empty path becomes `/v1` for OpenAI's wires, whose version is a part of the address.
 
     Raises:
         InvalidInputError: It is no http or https address.
@@ -35,19 +41,21 @@ def clean_base_url(url: str) -> str:
             f"the base address {url.strip()!r} must look like http://127.0.0.1:8080/v1"
         )
     path = parts.path.rstrip("/")
-    for endpoint in _ENDPOINTS:
+    for endpoint in _ENDPOINTS.get(api, _OPENAI_ENDPOINTS):
         path = path.removesuffix(endpoint).rstrip("/")
-    return urlunsplit((parts.scheme, parts.netloc, path or "/v1", parts.query, ""))
+    if not path and api not in _ENDPOINTS:
+        path = "/v1"
+    return urlunsplit((parts.scheme, parts.netloc, path, parts.query, ""))
 
 
-def with_endpoint(base_url: str, endpoint: str) -> str:
+def with_endpoint(base_url: str, endpoint: str, api: str = "openai-chat") -> str:
     """The address of `endpoint` under a base address; a query stays at the end."""
-    parts = urlsplit(clean_base_url(base_url))
+    parts = urlsplit(clean_base_url(base_url, api))
     return urlunsplit((parts.scheme, parts.netloc, parts.path + endpoint, parts.query, ""))
 
 
 def ollama_base_url(host: str) -> str:
-    """The `/v1` address for a value of `OLLAMA_HOST`, in which scheme and port may be missing.
+    """The base address for a value of `OLLAMA_HOST`, in which scheme and port may be missing.
 
     A bare host means http and port 11434; a scheme without port means that scheme's own port.
     """
@@ -57,7 +65,8 @@ def ollama_base_url(host: str) -> str:
     name = parts.hostname or "127.0.0.1"
     name = _ANY_ADDRESS.get(name, f"[{name}]" if ":" in name else name)
     port = parts.port or (None if has_scheme else 11434)
-    return clean_base_url(f"{parts.scheme}://{name}{f':{port}' if port else ''}{parts.path}")
+    address = f"{parts.scheme}://{name}{f':{port}' if port else ''}{parts.path}"
+    return clean_base_url(address, "ollama")
 
 
 def host_of(url: str) -> str:

@@ -126,7 +126,7 @@ class ModelBook:
         if table.base_url is None or self._address_is_from_environment(table):
             return base.base_url
         try:
-            return clean_base_url(table.base_url)
+            return clean_base_url(table.base_url, table.api or base.api)
         except InvalidInputError as error:
             where = "--base-url" if table.origin == "flags" else f"providers.{table.name}.base_url"
             raise ConfigError(f"{where}: {error.message}", key=where) from None

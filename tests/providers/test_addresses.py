@@ -35,6 +35,28 @@ def test_a_base_address_may_be_written_in_many_ways(written: str, clean: str) ->
 
 
 @pytest.mark.parametrize(
+    ("api", "written", "clean"),
+    [
+        ("anthropic", "http://h", "http://h"),
+        ("anthropic", "http://h/v1", "http://h"),
+        ("anthropic", "http://h/anthropic/v1/messages", "http://h/anthropic"),
+        ("gemini", "http://h/", "http://h"),
+        ("gemini", "http://h/v1beta", "http://h"),
+        ("gemini", "http://h/google/v1beta/models/", "http://h/google"),
+        ("ollama", "http://h", "http://h"),
+        ("ollama", "http://h/v1/", "http://h"),
+        ("ollama", "http://h/v1/chat/completions", "http://h"),
+        ("ollama", "http://h/box/api/chat", "http://h/box"),
+        ("openai-responses", "http://h", "http://h/v1"),
+    ],
+)
+def test_each_api_has_its_own_version_and_endpoint_in_the_address(
+    api: str, written: str, clean: str
+) -> None:
+    assert clean_base_url(written, api) == clean
+
+
+@pytest.mark.parametrize(
     "url", ["", "localhost:8080", "ftp://h", "http://", "http://h:port", "h/v1"]
 )
 def test_what_is_no_address_is_refused(url: str) -> None:
@@ -51,14 +73,14 @@ def test_a_query_stays_behind_the_endpoint() -> None:
 @pytest.mark.parametrize(
     ("host", "url"),
     [
-        ("", "http://127.0.0.1:11434/v1"),
-        ("0.0.0.0", "http://127.0.0.1:11434/v1"),
-        ("box", "http://box:11434/v1"),
-        ("box:9", "http://box:9/v1"),
-        ("http://box", "http://box/v1"),
-        ("https://ollama.com", "https://ollama.com/v1"),
-        ("[::]:9", "http://[::1]:9/v1"),
-        ("[fd00::1]", "http://[fd00::1]:11434/v1"),
+        ("", "http://127.0.0.1:11434"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("box", "http://box:11434"),
+        ("box:9", "http://box:9"),
+        ("http://box", "http://box"),
+        ("https://ollama.com", "https://ollama.com"),
+        ("[::]:9", "http://[::1]:9"),
+        ("[fd00::1]", "http://[fd00::1]:11434"),
     ],
 )
 def test_ollama_host_may_lack_scheme_and_port(host: str, url: str) -> None:
