@@ -19,7 +19,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from agent_tui.core.errors import AgentError
-from agent_tui.tui import themes, warm
+from agent_tui.tui import crash, themes, warm
 from agent_tui.tui.approval import ApprovalCard, Guard
 from agent_tui.tui.banner import welcome
 from agent_tui.tui.chrome import Chrome
@@ -214,6 +214,9 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _end_by_signal(self, number: int) -> None:
         self.start(self._leave(128 + number))
+
+    def _fatal_error(self) -> None:
+        crash.report(self)
 
     def on_unmount(self) -> None:
         """Let go of everything."""
