@@ -25,6 +25,10 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
+BAD_TOOL_CALL = "bad_tool_call"
+"""The code of a `ProviderError` for a call that the server itself could not read: asking once more
+helps, asking often does not."""
+
 
 class AgentError(Exception):
     """Root of every error this package raises on purpose; `str(error) == error.message`."""
@@ -236,6 +240,7 @@ _CLASSES: tuple[type[AgentError], ...] = (
 )
 _CLASS_BY_CODE: dict[str, type[AgentError]] = {cls.default_code: cls for cls in _CLASSES} | {
     "stream_incomplete": NetworkError,
+    BAD_TOOL_CALL: ProviderError,
     "hook_failed": InternalError,
     "output_limit_loop": InternalError,
 }

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_tui.core.errors import (
+    BAD_TOOL_CALL,
     AuthenticationError,
     ContentPolicyError,
     ContextOverflowError,
@@ -65,6 +66,7 @@ _POLICY = re.compile(
 _BAD_KEY = re.compile(
     r"api_key_invalid|invalid[ _]api[ _]key|api key not valid|authentication|permission_error", re.I
 )
+_GROQ_BAD_CALL = "tool_use_failed"
 _SECRET = re.compile(
     r"(?P<scheme>://)[^/\s:@]+:[^/\s@]+@"
     r"|(?P<name>(?:\b(?:x-|x-goog-)?(?:api[_-]?key|authorization)[\"']?\s*[=:]|[?&]key=|\btoken=)\s*"
@@ -191,6 +193,7 @@ def _classified(
         f"{model.provider or model.id}: {said}{where}{'. ' + hint if hint else ''}",
         status=status,
         provider=model.provider,
+        code=BAD_TOOL_CALL if kind is ProviderError and _GROQ_BAD_CALL in fault.words else None,
         retryable=retryable,
         retry_after=retry_after(headers, fault.payload, fault.message, now),
     )
@@ -204,7 +207,7 @@ def _kind(status: int | None, fault: Fault) -> tuple[type[ProviderError], bool |
         return ContextOverflowError, None
     if status == 413:
         return (RateLimitError if is_throttled else ContextOverflowError), None
-    if "tool_use_failed" in words:
+    if _GROQ_BAD_CALL in words:
         return ProviderError, True
     if (status in (400, 403, None) and _POLICY.search(words)) or _is_moderated(status, fault):
         return ContentPolicyError, None

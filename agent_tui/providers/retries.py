@@ -10,7 +10,7 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from agent_tui.core.abort import AbortSignal
-from agent_tui.core.errors import AgentError, error_to_info
+from agent_tui.core.errors import BAD_TOOL_CALL, AgentError, error_to_info
 from agent_tui.core.messages import AssistantMessage
 from agent_tui.core.model import Model
 from agent_tui.core.stream import (
@@ -53,7 +53,7 @@ def with_retries(
             if failure is None:
                 return
             delay = _delay(failure, attempt, jitter)
-            if delay is None or attempt == max_retries:
+            if delay is None or attempt == max_retries or (attempt and _is_bad_call(failure)):
                 yield failure
                 return
             await _unless_aborted(sleep(delay), options.signal)
@@ -111,6 +111,12 @@ def _failed(model: Model, error: AgentError) -> StreamError:
     )
     message.usage.incomplete = True
     return StreamError("error", message)
+
+
+def _is_bad_call(failure: StreamError) -> bool:
+    """Whether one further try is all that it is worth."""
+    error = failure.message.error
+    return error is not None and error.code == BAD_TOOL_CALL
 
 
 def _delay(failure: StreamError, attempt: int, jitter: Callable[[], float]) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent_tui.core.errors import ErrorInfo
+from agent_tui.core.errors import BAD_TOOL_CALL, ErrorInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,10 @@ class Retries:
 
     def plan(self, error: ErrorInfo) -> RetryPlan:
         """What to do now that a request ended with `error`; counts the retry if there is one."""
-        if not error.retryable or self.attempt >= self.policy.max_retries:
+        most = self.policy.max_retries
+        if error.code == BAD_TOOL_CALL:
+            most = min(most, 1)
+        if not error.retryable or self.attempt >= most:
             return RetryPlan(error, None)
         asked = error.retry_after
         if asked is not None and asked > self.policy.cap_seconds:

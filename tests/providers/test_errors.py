@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from agent_tui.core.errors import (
+    BAD_TOOL_CALL,
     AuthenticationError,
     ContentPolicyError,
     ContextOverflowError,
@@ -140,6 +141,10 @@ def test_status_codes_and_words_decide_the_class(
     assert type(found) is kind
     assert found.retryable is retryable
     assert found.status == status
+
+
+def test_a_call_that_groq_could_not_read_has_a_code_of_its_own() -> None:
+    assert error(400, said("bad", code="tool_use_failed")).code == BAD_TOOL_CALL
 
 
 OVERFLOWS = [

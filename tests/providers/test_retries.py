@@ -7,7 +7,14 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from agent_tui.core.errors import AgentError, NetworkError, OverloadedError, RateLimitError
+from agent_tui.core.errors import (
+    BAD_TOOL_CALL,
+    AgentError,
+    NetworkError,
+    OverloadedError,
+    ProviderError,
+    RateLimitError,
+)
 from agent_tui.core.model import Model
 from agent_tui.core.stream import (
     LlmContext,
@@ -89,6 +96,15 @@ async def test_the_last_failure_is_told_when_all_tries_fail() -> None:
     assert isinstance(events[-1], StreamError)
     assert events[-1].message.error is not None
     assert events[-1].message.error.message == "3"
+
+
+async def test_a_call_that_the_server_could_not_read_is_asked_for_once_more() -> None:
+    bad = ProviderError("bad call", code=BAD_TOOL_CALL, retryable=True)
+
+    events, waits = await run(Flaky(bad, bad, bad))
+
+    assert waits == [2]
+    assert types(events) == ["error"]
 
 
 async def test_a_failure_that_is_final_is_told_at_once() -> None:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from agent_tui.core.errors import ErrorInfo
+from agent_tui.core.errors import BAD_TOOL_CALL, ErrorInfo
 from agent_tui.core.events import AgentEndEvent, MessageEndEvent
 from agent_tui.core.messages import AssistantMessage, UserMessage
 from agent_tui.core.usage import Usage
@@ -52,6 +52,15 @@ async def test_after_three_retries_the_failure_is_final() -> None:
     assert [event.will_retry for event in rig.told(AgentEndEvent)] == [True, True, True, False]
     assert rig.clock.slept == [2.0, 4.0, 8.0]
     assert rig.told(AutoRetryEndEvent)[-1] == AutoRetryEndEvent(False, 3, "busy")
+
+
+async def test_a_call_that_the_server_could_not_read_is_asked_for_once_more() -> None:
+    rig = Rig(*[fail(BAD_TOOL_CALL, "bad call", retryable=True)] * 4)
+
+    await rig.session.prompt("go")
+
+    assert len(rig.model.requests) == 2
+    assert rig.told(AutoRetryEndEvent)[-1] == AutoRetryEndEvent(False, 1, "bad call")
 
 
 async def test_the_final_failure_stays_in_the_transcript() -> None:
