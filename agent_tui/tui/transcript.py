@@ -315,7 +315,9 @@ class Transcript(ScrollView, can_focus=False):
         if self._layout.canvas is None:
             return
         top = round(new_value)
-        at_end = top >= self._layout.height - self._view.height
+        # What was added and is not arranged yet cannot have been scrolled past.
+        known = min(self._layout.height, self._arranged_height)
+        at_end = top >= known - self._view.height
         if at_end or new_value < old_value:
             self.following = at_end
         self._arrange(self._layout.place_of(top))

@@ -254,6 +254,25 @@ async def test_the_view_stays_where_it_was_scrolled_while_text_arrives() -> None
         assert c.app.transcript.following
 
 
+async def test_the_view_follows_when_the_strip_goes_while_blocks_arrive() -> None:
+    gate = Gate()
+    long = "\n\n".join(f"line {n}" for n in range(60))
+    script = ([text(long), calls(call("bash", {"command": "x"}))], [text("more\n\n" * 5), hang()])
+    async with chat(*script, tools=[gate.tool]) as c:
+        await c.say("go")
+        await c.until(lambda: gate.running)
+        await c.say("steer one\nsteer two\nsteer three")
+        await c.until(lambda: c.app.strip.display)
+        await c.pilot.pause(0.3)
+        assert c.app.transcript.following
+
+        gate.open.set()
+        await c.until(lambda: len(c.requests) == 2)
+        await c.pilot.pause(0.3)
+
+        assert c.app.transcript.following
+
+
 async def test_a_resize_while_streaming_changes_nothing_but_the_width() -> None:
     paragraphs = [f"line {n} " + "word " * 20 for n in range(40)]
     response: list[Part] = []
