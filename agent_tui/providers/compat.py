@@ -66,7 +66,9 @@ class Compat:
     """Merged into every request last."""
 
 
-OTHER_KEYS = frozenset({"api_key_env", "merge_user_messages", "unsigned_thinking"})
+OTHER_KEYS = frozenset(
+    {"adaptive_thinking", "api_key_env", "merge_user_messages", "unsigned_thinking"}
+)
 """Keys of a model's `compat` that others read: the keys' owner and the engine's boundary."""
 
 _DETECTED: Mapping[str, Mapping[str, Any]] = {

@@ -28,6 +28,8 @@ KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     "fireworks": ("FIREWORKS_API_KEY",),
     "cerebras": ("CEREBRAS_API_KEY",),
     "nvidia": ("NVIDIA_API_KEY",),
+    "minimax": ("MINIMAX_API_KEY",),
+    "huggingface": ("HF_TOKEN",),
     "ollama": ("OLLAMA_API_KEY",),
 }
 """The environment variables of each provider, in the order in which they are tried."""
@@ -47,6 +49,8 @@ OWN_HOSTS: Mapping[str, str] = {
     "fireworks": "api.fireworks.ai",
     "cerebras": "api.cerebras.ai",
     "nvidia": "integrate.api.nvidia.com",
+    "minimax": "api.minimax.io",
+    "huggingface": "router.huggingface.co",
     "ollama": "ollama.com",
 }
 """The only host that a provider's key from the environment is sent to."""

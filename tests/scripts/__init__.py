@@ -1,0 +1,1 @@
+"""Programs of the repository that are not part of the package."""
