@@ -27,6 +27,15 @@ class Place(NamedTuple):
     offset: int
 
 
+class Spot(NamedTuple):
+    """A place that can be found again at another width: a piece, and how far down it."""
+
+    block: Block
+    piece: int
+    share: float
+    """From 0, the first row of the piece, to 1."""
+
+
 class _Entry:
     """One block with the heights of its pieces; one guess for all of it while it is far away."""
 
@@ -179,6 +188,28 @@ class Layout:
         """The row where something is now, None if its block is gone."""
         index = self.index_of(place.block)
         return None if index is None else self.top_of(index) + place.offset
+
+    def spot_at(self, row: int) -> Spot | None:
+        """What is at a row, to be found again after `reset`."""
+        place = self.place_of(row)
+        if place is None:
+            return None
+        entry = self._entries[self._index_by_id[place.block.id]]
+        piece = max(0, bisect_right(entry.starts, place.offset) - 1)
+        height = entry.heights[piece] if piece < len(entry.heights) else 0
+        within = max(0, place.offset - entry.starts[piece])
+        return Spot(place.block, piece, within / height if height else 0.0)
+
+    def place_of_spot(self, spot: Spot) -> Place:
+        """Where a spot is now; its piece is drawn for that."""
+        index = self._index_by_id[spot.block.id]
+        entry = self._entries[index]
+        if not entry.is_open:
+            self._open(index)
+        if spot.piece >= len(entry.pieces):
+            return Place(spot.block, 0)
+        height = self._measure(index, spot.piece)
+        return Place(spot.block, entry.starts[spot.piece] + round(spot.share * height))
 
     def line_at(self, row: int) -> Line | None:
         """The line at a row, None where there is nothing."""

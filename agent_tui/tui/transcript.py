@@ -98,7 +98,6 @@ class Transcript(ScrollView, can_focus=False):
         """What each row of the view showed when it was painted last."""
         self._arranged_height = 0
         self._thumb: tuple[int, int] = (0, 0)
-        self._is_placing = False
         self._pressed_at: tuple[int, int] | None = None
 
     # -- blocks ------------------------------------------------------------------------------
@@ -245,17 +244,14 @@ class Transcript(ScrollView, can_focus=False):
             self._draw_anew()
 
     def _draw_anew(self) -> None:
-        anchor = self._anchor()
+        spot = None if self.following else self._layout.spot_at(self.scroll_offset.y)
         width = self._view.width
         look = look_of(self)
         self._look = look.key
         margin = (Run(_MARGIN),) if width >= _NARROW else ()
         canvas = Canvas(width, look.base, look.style, self._motion, margin, len(margin))
         self._layout.reset(canvas)
-        if anchor is not None:
-            # The rows of the block are others now; its beginning is what can be found again.
-            anchor = Place(anchor.block, min(anchor.offset, 0))
-        self._arrange(anchor)
+        self._arrange(None if spot is None else self._layout.place_of_spot(spot))
 
     def _anchor(self) -> Place | None:
         """What is at the top of a view that does not follow."""
@@ -285,10 +281,8 @@ class Transcript(ScrollView, can_focus=False):
         height, rows = self._layout.height, self._view.height
         top = max(0, min(top, height - rows))
         self.set_reactive(Widget.virtual_size, Size(self._view.width, height))
-        self._is_placing = True
         self.set_reactive(Widget.scroll_target_y, float(top))
         self.set_reactive(Widget.scroll_y, float(top))
-        self._is_placing = False
         self._move_thumb(top, height, rows)
 
     def _move_thumb(self, top: int, height: int, rows: int) -> None:

@@ -264,6 +264,20 @@ async def test_resizing_keeps_what_was_on_top() -> None:
         assert next(row for row in app.screen_rows if row) == before
 
 
+async def test_resizing_in_the_middle_of_a_long_answer_stays_there() -> None:
+    async with stage(long_answer(), size=(80, 12)) as (app, transcript, pilot):
+        transcript.scroll_to(y=45, animate=False)
+        await pilot.pause()
+        before = next(row for row in app.screen_rows if "paragraph" in row).split()[1]
+
+        await pilot.resize_terminal(40, 12)
+        narrow = " ".join(app.screen_rows)
+        await pilot.resize_terminal(80, 12)
+
+        assert f"paragraph {before}" in narrow
+        assert f"paragraph {before}" in " ".join(app.screen_rows)
+
+
 @pytest.mark.parametrize("size", [(12, 4), (1, 1), (2, 30), (200, 1)])
 async def test_a_tiny_window_does_no_harm(size: tuple[int, int]) -> None:
     blocks: list[Block] = [UserBlock("hello"), finished_tool(), long_answer(), *said(5)]
