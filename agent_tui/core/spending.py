@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
-from agent_tui.core.usage import Usage, add_usage
+from agent_tui.core.usage import Usage, add_usage, units_of
 
 Outcome = Literal["answered", "failed", "aborted", "inside_tool"]
 
@@ -23,8 +23,8 @@ class Spent:
     """Model calls that have ended, well or badly."""
     answers: int = 0
     """Those that gave an answer."""
-    unreported: int = 0
-    """Those for which nothing was counted: their tokens are unknown."""
+    tokens_are_partial: bool = False
+    """Some of the tokens were not counted."""
     cost_is_partial: bool = False
     """Something was asked for whose price is not known, or not all of it."""
     has_own_price: bool = False
@@ -42,7 +42,7 @@ def add_spent(parts: Iterable[Spent]) -> Spent:
         usage=add_usage([part.usage for part in parts]),
         requests=sum(part.requests for part in parts),
         answers=sum(part.answers for part in parts),
-        unreported=sum(part.unreported for part in parts),
+        tokens_are_partial=any(part.tokens_are_partial for part in parts),
         cost_is_partial=any(part.cost_is_partial for part in parts),
         has_own_price=any(part.has_own_price for part in parts),
     )
@@ -88,6 +88,11 @@ class ToolShare:
     """Some request that held them has no known price."""
     own: Spent = field(default_factory=Spent)
     """What the tool spent by itself."""
+
+    @property
+    def units(self) -> int:
+        """Everything that it cost, as far as that is known."""
+        return self.first_units + self.again_units + units_of(self.own.usage.cost_usd or 0.0)
 
 
 @dataclass(frozen=True, slots=True)

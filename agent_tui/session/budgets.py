@@ -40,6 +40,8 @@ class BudgetRequest:
     """Every budget that is used up."""
     message: str
     """The same in words: `$0.52 of this turn's $0.50`."""
+    offer: str
+    """What `extend` would make of them: `$1.00`."""
     id: str = field(default_factory=new_id)
 
 
@@ -131,7 +133,7 @@ class Budgets:
         if self._finish != "no":
             return "finish" if self._finish == "asked" else "stop"
         while reached := self._reached(is_new_turn):
-            request = BudgetRequest(reached, " and ".join(meter.words for meter in reached))
+            request = self._request(reached)
             match await self._ask(request, signal):
                 case "extend":
                     continue
@@ -210,8 +212,7 @@ class Budgets:
             case "cost":
                 used, is_partial = spent.usage.cost_usd or 0.0, spent.cost_is_partial
             case "tokens":
-                used = float(spent.usage.total)
-                is_partial = spent.usage.incomplete or spent.unreported > 0
+                used, is_partial = float(spent.usage.total), spent.tokens_are_partial
             case "iterations":
                 used, is_partial = float(spent.answers), False
             case "time":
@@ -224,14 +225,20 @@ class Budgets:
         scopes: Sequence[Scope] = ("session",) if is_new_turn else ("turn", "session")
         return tuple(meter for meter in self.meters(*scopes) if meter.share >= 1)
 
+    def _request(self, reached: tuple[Meter, ...]) -> BudgetRequest:
+        offers = [amount(meter.kind, self._extended(meter)) for meter in reached]
+        words = " and ".join(meter.words for meter in reached)
+        return BudgetRequest(reached, words, " and ".join(offers))
+
+    def _extended(self, meter: Meter) -> float:
+        """As much again as was allowed at first, as often as it takes to be above what is used."""
+        step = self._original[meter.scope].get(meter.kind) or meter.limit
+        times = max(0, int((meter.used - meter.limit) // step)) + 1
+        return meter.limit + step * times
+
     def _extend(self, meter: Meter, more: float | None) -> None:
-        if more is None:
-            step = self._original[meter.scope].get(meter.kind) or meter.limit
-            times = max(0, int((meter.used - meter.limit) // step)) + 1
-            limit = meter.limit + step * times
-        else:
-            limit = max(meter.used, meter.limit) + more
-        value = round(limit, 10) if meter.kind in ("cost", "time") else max(1, round(limit))
+        limit = max(meter.used, meter.limit) + more if more else self._extended(meter)
+        value = round(limit, 10) if meter.kind in ("cost", "time") else round(limit)
         change: dict[str, Any] = {meter.kind: value}
         self._limits[meter.scope] = replace(self._limits[meter.scope], **change)
         self._warned.discard((meter.scope, meter.kind))

@@ -15,7 +15,7 @@ from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMe
 from agent_tui.core.model import Model, ModelCost
 from agent_tui.core.spending import Charge, Outcome, Spent, ToolShare, UsageReport, add_spent
 from agent_tui.core.tool import Tool
-from agent_tui.core.usage import Usage, units_of
+from agent_tui.core.usage import Usage
 from agent_tui.session.context import fixed_tokens
 from agent_tui.session.shares import Shares
 
@@ -103,7 +103,7 @@ class Ledger:
 
     def _book_result(self, message: ToolResultMessage) -> None:
         usage = message.usage
-        own = Spent() if usage is None else Spent(usage, cost_is_partial=_is_partial(usage))
+        own = Spent() if usage is None else _spent_inside(usage)
         self._shares.add_result(message, own)
         if usage is not None:
             name = message.tool_name
@@ -137,14 +137,19 @@ def _spent_by(message: AssistantMessage, prices: ModelCost | None) -> Spent:
         usage,
         requests=1,
         answers=int(message.stop_reason not in ("error", "aborted")),
-        unreported=int(not usage.has_tokens),
+        tokens_are_partial=usage.incomplete or not usage.has_tokens,
         cost_is_partial=not is_free and (usage.incomplete or usage.cost_usd is None),
         has_own_price=prices is not None and prices.is_own,
     )
 
 
-def _is_partial(usage: Usage) -> bool:
-    return usage.incomplete or (usage.cost_usd is None and usage.has_tokens)
+def _spent_inside(usage: Usage) -> Spent:
+    is_unpriced = usage.cost_usd is None and usage.has_tokens
+    return Spent(
+        usage,
+        tokens_are_partial=usage.incomplete,
+        cost_is_partial=usage.incomplete or is_unpriced,
+    )
 
 
 def _by_model(charges: Iterable[Charge]) -> tuple[tuple[str, Spent], ...]:
@@ -156,5 +161,4 @@ def _by_model(charges: Iterable[Charge]) -> tuple[tuple[str, Spent], ...]:
 
 
 def _dearness(share: ToolShare) -> tuple[int, int]:
-    own = units_of(share.own.usage.cost_usd or 0.0)
-    return share.first_units + share.again_units + own, share.added + share.again
+    return share.units, share.added + share.again

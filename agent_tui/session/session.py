@@ -48,6 +48,7 @@ from agent_tui.session.events import (
     QueueState,
     SessionEvent,
 )
+from agent_tui.session.export import export_csv
 from agent_tui.session.hooking import SessionHooks
 from agent_tui.session.ledger import Ledger
 from agent_tui.session.retry import Retries, RetryPolicy
@@ -298,6 +299,14 @@ class Session:
     def usage_report(self) -> UsageReport:
         """What was spent, call by call, by model and by tool."""
         return self._ledger.report()
+
+    def export_usage(self, path: Path) -> None:
+        """Write it as CSV to a new file, or over an earlier export.
+
+        Raises:
+            InvalidInputError: The file cannot be written, or is something else.
+        """
+        export_csv(self.usage_report(), path)
 
     @property
     def turn_steps(self) -> int:

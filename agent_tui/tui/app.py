@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
@@ -146,7 +147,7 @@ class ChatApp(App[None], inherit_bindings=False):
         try:
             session = self.session = self._session_of(self._source)
         except AgentError as error:
-            self.exit(return_code=2, message=error.message)
+            self.exit(return_code=2, message=Text(f"agent-tui: {error.message}"))
             return
         state = session.agent.state
         view = PacedView(self.transcript, self.pacer)
@@ -256,7 +257,7 @@ class ChatApp(App[None], inherit_bindings=False):
             case "queue_update":
                 self.modes.pending.settle()
                 self.call_later(self._arrange)
-            case "approval_request":
+            case "approval_request" | "budget_request":
                 self.call_after_refresh(self.guard.shown, self.presenter.questions[-1].id)
                 if not self.app_focus:
                     self.bell()
@@ -394,7 +395,7 @@ class ChatApp(App[None], inherit_bindings=False):
             return True
         if not self.is_ready or len(self.screen_stack) > 1 or self.strip.editor is not None:
             return False
-        return parameters[0] not in ON_CARD or self.card.display
+        return parameters[0] not in ON_CARD or parameters[0] in self.card.presses
 
     def action_press(self, name: str) -> None:
         """Do what a key is for."""

@@ -1,4 +1,4 @@
-"""The approval card: what asks, exactly, and how to answer. It never takes the focus.
+"""The card of an open question: what asks, exactly, and how to answer. It never takes the focus.
 
 Keys within half a second of a card's appearance never answer it: they were meant for something
 else.
@@ -16,11 +16,15 @@ from textual import events
 from textual.widgets import Static
 
 from agent_tui.core.text import printable
+from agent_tui.tui.budget import ON_BUDGET, BudgetQuestion, budget_rows
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.status import Span, cut
 
 GUARD_SECONDS = 0.5
 _BLANKS = re.compile(r" {3,}|\t")
+
+ON_APPROVAL = frozenset({"once", "always", "decline", "comment", "card_up", "card_down"})
+"""What the keys of an approval question are called."""
 
 Row = list[Span]
 
@@ -140,34 +144,53 @@ def _diff_role(line: str) -> str:
 
 
 class ApprovalCard(Static):
-    """Shows the oldest open question; hidden while there is none."""
+    """Shows the oldest open question, about a call or a budget; hidden while there is none."""
 
     def __init__(self) -> None:
         super().__init__(id="approval")
         self.display = False
         self._request: Request | None = None
+        self._budget: BudgetQuestion | None = None
         self._position = (1, 1)
         self._offset = 0
         self._height = 8
 
-    def show(self, request: Request | None, count: int, height: int) -> None:
-        """Show this question out of `count` in at most `height` rows, or hide."""
+    @property
+    def presses(self) -> frozenset[str]:
+        """The presses that mean something for what is shown."""
+        if self._request is not None:
+            return ON_APPROVAL
+        return frozenset() if self._budget is None else ON_BUDGET
+
+    def show(
+        self,
+        request: Request | None,
+        count: int,
+        height: int,
+        *,
+        budget: BudgetQuestion | None = None,
+    ) -> None:
+        """Show this question out of `count` in at most `height` rows, else `budget`, or hide."""
         if request is None or (self._request is not None and request.id != self._request.id):
             self._offset = 0
-        self._request = request
+        self._request, self._budget = request, budget
         self._position = (1, count)
         self._height = height
-        self.display = request is not None
+        self.display = request is not None or budget is not None
         self.draw()
 
     def draw(self) -> None:
         """Draw for the present size."""
-        if self._request is None:
+        if not self.display:
             return
+        rows: list[Row] = []
         width = self.screen.size.width
-        rows, self._offset = card_rows(
-            self._request, self._position, width, self._height, self._offset
-        )
+        if self._request is not None:
+            rows, self._offset = card_rows(
+                self._request, self._position, width, self._height, self._offset
+            )
+        elif self._budget is not None:
+            rows = budget_rows(self._budget, width)
         self.update(painted_lines(rows))
 
     def scroll_body(self, rows: int) -> None:

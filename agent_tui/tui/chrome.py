@@ -70,10 +70,10 @@ class Chrome:
         if app.session.stop_requested and not status.notice:
             status.notice = "stopping after this step"
         self._put("status", self.status, list(status_lines(status, width)))
-        asked = app.session.approvals.pending
-        strip_rows, card_rows = self._heights(bool(asked))
+        asked, budget = app.session.approvals.pending, app.session.budgets.pending
+        strip_rows, card_rows = self._heights(bool(asked or budget))
         self._draw_strip(width, strip_rows)
-        app.card.show(asked[0] if asked else None, len(asked), card_rows)
+        app.card.show(asked[0] if asked else None, len(asked), card_rows, budget=budget)
 
     def _heights(self, is_asked: bool) -> tuple[int, int]:
         """How many rows the strip and the card may have, so that the composer stays in sight."""

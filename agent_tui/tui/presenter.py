@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 from agent_tui.core.events import (
     AgentEndEvent,
@@ -27,7 +26,6 @@ from agent_tui.core.messages import (
     UserMessage,
     text_of,
 )
-from agent_tui.core.usage import Usage
 from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
@@ -35,8 +33,12 @@ from agent_tui.session.events import (
     ApprovalRequestEvent,
     AutoRetryEndEvent,
     AutoRetryStartEvent,
+    BudgetAnswerEvent,
+    BudgetRequestEvent,
+    BudgetWarningEvent,
     QueueUpdateEvent,
 )
+from agent_tui.tui.account import Account
 from agent_tui.tui.answer import Answer, View
 from agent_tui.tui.banner import (
     error_sentence,
@@ -54,28 +56,13 @@ from agent_tui.tui.tally import Tally
 CAN_CONTINUE = ("error", "tool_error", "max_iterations", "stopped")
 
 
-class Ledger(Protocol):
-    """What the session counts; read whenever the status is."""
-
-    @property
-    def totals(self) -> Usage:
-        """What the session spent."""
-
-    @property
-    def turn_totals(self) -> Usage:
-        """What the current or last turn spent."""
-
-    @property
-    def context_tokens(self) -> int | None:
-        """How full the model's window is; None is unknown."""
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
-    """An open approval question, as far as the status and the panels need it."""
+    """An open question, as far as the status and the panels need it."""
 
     id: str
     call_id: str
+    """Empty if it is about a budget."""
     summary: str
 
 
@@ -83,12 +70,18 @@ class Presenter:
     """Keeps the transcript's blocks and the status in step with the session's events."""
 
     def __init__(
-        self, view: View, ledger: Ledger, now: Callable[[], float], *, max_steps: int | None = None
+        self,
+        view: View,
+        account: Account,
+        now: Callable[[], float],
+        *,
+        max_steps: int | None = None,
     ) -> None:
+        """`max_steps`: after so many steps a turn ends, without a question."""
         self.max_steps = max_steps
         self.context_window: int | None = None
         self.questions: list[Question] = []
-        """Open approval questions, oldest first."""
+        """Open questions, oldest first."""
         self.title = ""
         """What the session is about: its first message."""
         self.is_on_hold = False
@@ -97,7 +90,7 @@ class Presenter:
         """New thoughts are shown in full instead of folded."""
         self._view = view
         self._calls = Calls(view, now)
-        self._ledger = ledger
+        self._account = account
         self._now = now
         self._tally = Tally(now)
         self._prompts: list[UserMessage] = []
@@ -127,20 +120,20 @@ class Presenter:
     @property
     def status(self) -> Status:
         """The counters as they are now."""
-        tally, answer = self._tally, self._answer
+        tally, answer, account = self._tally, self._answer, self._account
         characters = answer.characters if answer else None
         rate, estimated = tally.rate(characters)
         return Status(
             state=self._state(),
             activity=self._activity(),
             notice=self._notice(self._now()),
-            turn=tally.turn(self._ledger.turn_totals, characters or 0),
-            session=tally.session(self._ledger.totals),
-            max_steps=self.max_steps,
+            turn=tally.turn(account.turn_spent, account.budgets.turn, characters or 0),
+            session=tally.session(account.spent, account.budgets.session),
+            max_steps=account.max_steps,
             seconds=tally.seconds,
             tokens_per_second=rate,
             rate_is_estimate=estimated,
-            context_tokens=self._ledger.context_tokens,
+            context_tokens=account.context_tokens,
             context_is_estimate=tally.is_guessing,
             context_window=self.context_window,
         )
@@ -263,6 +256,12 @@ class Presenter:
                 self._take_question(event)
             case ApprovalAnswerEvent():
                 self._take_answer(event)
+            case BudgetWarningEvent():
+                self.say(event.message, "warning")
+            case BudgetRequestEvent():
+                self.questions.append(Question(event.request.id, "", "the budget"))
+            case BudgetAnswerEvent():
+                self.questions = [asked for asked in self.questions if asked.id != event.request_id]
             case AgentSettledEvent():
                 self._settle()
 
@@ -328,7 +327,8 @@ class Presenter:
         self._retry.end()
 
     def _summary(self) -> str:
-        return summary_line(self._tally.turn(self._ledger.turn_totals), self._tally.seconds)
+        account, tally = self._account, self._tally
+        return summary_line(tally.turn(account.turn_spent, account.budgets.turn), tally.seconds)
 
     def _clear_banner_keys(self) -> None:
         """Nothing is pending any more: the banner keeps only what happened."""
@@ -441,16 +441,16 @@ class Presenter:
             return "idle"
         if self._stopping_since is not None:
             return "stopping"
-        if self._retry.seconds_left is not None:
-            return "retrying"
-        return "asking" if self.questions else self._phase
+        if self.questions:
+            return "asking"
+        return self._phase if self._retry.seconds_left is None else "retrying"
 
     def _notice(self, now: float) -> str:
         if self._stopping_since is not None and self._is_running:
             return stopping_notice(now - self._stopping_since, killing=self._is_killing)
-        if self._retry.seconds_left is not None:
-            return self._retry.words
-        return "needs your answer" if self.questions else ""
+        if self.questions:
+            return "needs your answer"
+        return "" if self._retry.seconds_left is None else self._retry.words
 
     def _activity(self) -> str:
         match self._phase_now():

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.binding import Binding
 
+from agent_tui.tui.approval import ON_APPROVAL
+from agent_tui.tui.budget import ON_BUDGET
+
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
 
@@ -16,8 +19,10 @@ Verdict = Literal["once", "always", "decline"]
 
 ANYWHERE = {"interrupt"}
 """Presses that also work while another screen is on top."""
-ON_CARD = {"once", "always", "decline", "comment", "card_up", "card_down"}
+ON_CARD = ON_APPROVAL | ON_BUDGET
 """Presses that mean something only while a question is open."""
+
+TOO_EARLY = "The question has only just appeared: read it, then answer."
 
 _KEYS = {
     "interrupt": "ctrl+c",
@@ -38,6 +43,9 @@ _KEYS = {
     "always": "alt+a",
     "decline": "alt+n",
     "comment": "alt+e",
+    "extend": "alt+x",
+    "finish": "alt+l",
+    "halt": "alt+s",
     "card_up": "alt+pageup",
     "card_down": "alt+pagedown",
     "page_up": "pageup",
@@ -167,7 +175,29 @@ class Presses:
         if app.guard.may_answer(app.session.approvals.pending[0].id):
             app.answer(verdict)
         else:
-            app.flash("The question has only just appeared: read it, then answer.", "warning")
+            app.flash(TOO_EARLY, "warning")
+
+    def extend(self) -> None:
+        """Allow more of the budget that is used up."""
+        self._answer_budget("extend")
+
+    def finish(self) -> None:
+        """One last answer, without tools."""
+        self._answer_budget("finish")
+
+    def halt(self) -> None:
+        """No further model call in this turn."""
+        self._answer_budget("stop")
+
+    def _answer_budget(self, verb: str) -> None:
+        """By key, and therefore not at once either."""
+        asked = self._app.session.budgets.pending
+        if asked is None:
+            return
+        if self._app.guard.may_answer(asked.id):
+            self._app.run_verb(verb)
+        else:
+            self._app.flash(TOO_EARLY, "warning")
 
     # -- verbs by key ------------------------------------------------------------------------
 

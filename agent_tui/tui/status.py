@@ -12,6 +12,8 @@ from typing import Literal
 
 from rich.cells import cell_len
 
+from agent_tui.core.limits import Limits
+from agent_tui.core.spending import Spent
 from agent_tui.core.usage import Usage
 from agent_tui.tui.figures import clip, clock, count, money, plural
 
@@ -27,16 +29,14 @@ WARN_SHARE = 0.8
 class Counters:
     """What one turn, or the session, has used so far."""
 
-    usage: Usage = field(default_factory=Usage)
-    """Sum over the finished steps."""
+    spent: Spent = field(default_factory=Spent)
+    """Sum over the finished model calls; before the first there is nothing to count."""
     steps: int = 0
     """Steps begun."""
-    answers: int = 0
-    """Answers that have ended, well or badly; before the first there is nothing to count."""
-    unreported: int = 0
-    """Those of them for which the provider counted nothing: their tokens are unknown."""
     arriving: int = 0
     """Estimated output tokens of the answer that is streaming."""
+    limits: Limits = field(default_factory=Limits)
+    """The budget; its cost is shown behind what was spent."""
 
 
 @dataclass(slots=True)
@@ -80,13 +80,13 @@ def turn_fields(status: Status) -> list[Field]:
         limit = f"/{status.max_steps}" if status.max_steps else ""
         fields.append(Field(f"step {turn.steps}{limit}", 90, _step_role(status)))
         fields.append(Field(clock(status.seconds), 50))
-        share = _cached_share(turn.usage)
+        share = _cached_share(turn.spent.usage)
         fields += _token_fields(turn, share)
         if status.tokens_per_second is not None:
             mark = "~" if status.rate_is_estimate else ""
             fields.append(Field(f"{mark}{status.tokens_per_second:.0f} tok/s", 20))
-        if turn.answers:
-            fields.append(Field(cost_of(turn), 80))
+        if turn.spent.requests:
+            fields.append(_cost_field("", turn, 80))
     elif status.state == "idle":
         fields.append(Field("ready", 90, "quiet"))
     if status.activity:
@@ -97,9 +97,9 @@ def turn_fields(status: Status) -> list[Field]:
 def session_fields(status: Status) -> list[Field]:
     """The fields of the second line, left to right."""
     session = status.session
-    started = session.answers or not session.steps
-    fields = [Field(f"session {cost_of(session)}" if started else "session", 70)]
-    if session.answers:
+    started = session.spent.requests or not session.steps
+    fields = [_cost_field("session ", session, 70) if started else Field("session", 70)]
+    if session.spent.requests:
         fields.append(Field(f"{tokens_in(session)} {tokens_out(session)}", 40))
     fields.append(_context_field(status))
     return fields
@@ -135,43 +135,56 @@ def status_lines(status: Status, width: int) -> tuple[list[Span], list[Span]]:
 
 def summary_line(turn: Counters, seconds: float) -> str:
     """The dim line after a turn: `7 steps · 1m12s · ↑18.4k (91% cached) ↓2.1k · $0.043`."""
-    tokens = f"{tokens_in(turn)}{_cached_share(turn.usage)} {tokens_out(turn)}"
-    return " · ".join((plural(turn.steps, "step"), clock(seconds), tokens, cost_of(turn)))
+    spent = turn.spent
+    tokens = f"{tokens_in(turn)}{_cached_share(spent.usage)} {tokens_out(turn)}"
+    return " · ".join((plural(turn.steps, "step"), clock(seconds), tokens, cost_of(spent)))
 
 
 def tokens_in(counters: Counters) -> str:
     """Tokens sent, cached ones included, with `?` or `≥` where they are not known."""
-    return "↑" + _tokens(counters.usage.prompt_tokens, counters, arriving=0)
+    return "↑" + _tokens(counters.spent.usage.prompt_tokens, counters, arriving=0)
 
 
 def tokens_out(counters: Counters) -> str:
     """Tokens received; `~` while an answer is arriving, whose part is an estimate."""
-    return "↓" + _tokens(counters.usage.output, counters, arriving=counters.arriving)
+    return "↓" + _tokens(counters.spent.usage.output, counters, arriving=counters.arriving)
 
 
-def cost_of(counters: Counters) -> str:
-    """The money, `$?` where nothing is known although tokens flowed."""
-    usage = counters.usage
-    if not counters.answers and usage.is_empty:
+def cost_of(spent: Spent) -> str:
+    """The money; `$?` where nothing is known although tokens flowed, `*` for a price of one's own.
+
+    What was cut short costs nothing for certain where the model is free.
+    """
+    if not spent.requests and spent.usage.is_empty:
         return "$0"
-    incomplete = usage.incomplete or bool(counters.unreported)
-    return money(usage.cost_usd, incomplete=incomplete)
+    mark = "*" if spent.has_own_price else ""
+    return money(spent.usage.cost_usd, incomplete=spent.cost_is_partial) + mark
 
 
 def _token_fields(turn: Counters, share: str) -> list[Field]:
     """Tokens in and out; what has not been counted yet is left out."""
-    if not turn.answers:
+    if not turn.spent.requests:
         return [Field(tokens_out(turn), 45)] if turn.arriving else []
     up, down = tokens_in(turn), tokens_out(turn)
     plain = Field(f"{up} {down}", 45)
     return [Field(f"{up}{share} {down}", 40, "", plain) if share else plain]
 
 
+def _cost_field(label: str, counters: Counters, keep: int) -> Field:
+    """What was spent, of how much if there is a budget; a warning when that is nearly used up."""
+    text, limit = f"{label}{cost_of(counters.spent)}", counters.limits.cost
+    if limit is None:
+        return Field(text, keep)
+    is_near = (counters.spent.usage.cost_usd or 0.0) >= WARN_SHARE * limit
+    return Field(f"{text}/{money(limit)}", keep, "warning" if is_near else "")
+
+
 def _tokens(known: int, counters: Counters, *, arriving: int) -> str:
     if arriving:
         return f"~{count(known + arriving)}"
-    missing = counters.usage.incomplete or counters.unreported > 0
-    if not known and (missing or counters.answers):
+    spent = counters.spent
+    missing = spent.tokens_are_partial
+    if not known and (missing or spent.requests):
         return "?"
     return f"≥{count(known)}" if missing else count(known)
 

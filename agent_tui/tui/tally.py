@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from agent_tui.core.limits import Limits
 from agent_tui.core.messages import AssistantMessage
-from agent_tui.core.usage import Usage
+from agent_tui.core.spending import Spent
 from agent_tui.tui.status import Counters
 
 CHARACTERS_PER_TOKEN = 4
@@ -24,11 +25,7 @@ class Tally:
     """Steps begun in this turn."""
     is_guessing: bool = False
     """The latest answer came without counts: the size of the context is an estimate."""
-    _answers: int = 0
     _session_steps: int = 0
-    _session_answers: int = 0
-    _unreported: int = 0
-    _session_unreported: int = 0
     _began: float = 0.0
     _ended: float | None = None
     _first_delta_at: float | None = None
@@ -36,7 +33,7 @@ class Tally:
 
     def begin_turn(self) -> None:
         """A turn begins: its figures are zero."""
-        self.steps = self._answers = self._unreported = 0
+        self.steps = 0
         self._began = self.now()
         self._rate = None
 
@@ -66,12 +63,7 @@ class Tally:
         """The answer is complete: now its tokens are known, if the provider counted them."""
         usage, began = message.usage, self._first_delta_at
         self._first_delta_at = None
-        self._answers += 1
-        self._session_answers += 1
         self.is_guessing = not usage.total and not usage.output
-        if usage.is_empty and message.error is None:
-            self._unreported += 1
-            self._session_unreported += 1
         seconds = self.now() - began if began is not None else 0.0
         known = bool(usage.output) and seconds >= MINIMUM_RATE_SECONDS
         self._rate = usage.output / seconds if known else None
@@ -79,7 +71,6 @@ class Tally:
     def show_earlier(self) -> None:
         """An answer of an earlier time belongs to the session, not to a turn."""
         self._session_steps += 1
-        self._session_answers += 1
 
     @property
     def seconds(self) -> float:
@@ -96,11 +87,10 @@ class Tally:
             return None, False
         return characters / CHARACTERS_PER_TOKEN / seconds, True
 
-    def turn(self, usage: Usage, characters: int = 0) -> Counters:
+    def turn(self, spent: Spent, limits: Limits, characters: int = 0) -> Counters:
         """The counters of the turn, given what its finished steps used."""
-        arriving = characters // CHARACTERS_PER_TOKEN
-        return Counters(usage, self.steps, self._answers, self._unreported, arriving)
+        return Counters(spent, self.steps, characters // CHARACTERS_PER_TOKEN, limits)
 
-    def session(self, usage: Usage) -> Counters:
+    def session(self, spent: Spent, limits: Limits) -> Counters:
         """The counters of the session."""
-        return Counters(usage, self._session_steps, self._session_answers, self._session_unreported)
+        return Counters(spent, self._session_steps, limits=limits)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from agent_tui.core.errors import AgentError
 from agent_tui.core.model import THINKING_LEVELS, Model
 from agent_tui.tui.blocks import AssistantBlock, Block, ThoughtBlock, ToolBlock
+from agent_tui.tui.budget import more_of
 from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
 from agent_tui.tui.complete import CommandHint
 from agent_tui.tui.delivery import Lane
@@ -68,6 +69,33 @@ class Verbs:
         self._app.flash(f"Waiting for: {self._app.session.waiting_for()}")
         return None
 
+    def usage(self, argument: str) -> str | None:
+        """What was spent, as a table on the screen or in a file."""
+        word, _, name = argument.partition(" ")
+        report = self._app.session.usage_report()
+        if word == "export" and name.strip():
+            return self._export(name.strip())
+        if argument:
+            return "/usage takes nothing, or `export FILE.csv`."
+        if not report.charges:
+            return "Nothing has been spent yet."
+        from agent_tui.tui.screens.output import OutputScreen
+        from agent_tui.tui.usage import usage_text
+
+        text = usage_text(report, self._app.session.budgets.meters(), self._app.size.width - 2)
+        self._app.push_screen(OutputScreen("Usage", text))
+        return None
+
+    def _export(self, name: str) -> str | None:
+        session = self._app.session
+        path = session.cwd / Path(name).expanduser()
+        try:
+            session.export_usage(path)
+        except AgentError as error:
+            return error.message
+        self._app.flash(f"Written to {path}.")
+        return None
+
     def expand(self, _: str) -> str | None:
         """Expand or collapse all panels."""
         self._app.transcript.toggle_all()
@@ -100,6 +128,10 @@ class Verbs:
         app = self._app
         if not app.session.is_running:
             return "Nothing is running."
+        asked = app.session.budgets.pending
+        if asked is not None and not argument:
+            app.session.budgets.answer(asked.id, "stop")
+            return None
         if argument == "now":
             app.stop_turn()
         elif argument:
@@ -107,6 +139,24 @@ class Verbs:
         else:
             app.session.stop_after_step()
             app.redraw()
+        return None
+
+    def extend(self, argument: str) -> str | None:
+        """Allow more of the budget that is used up, as much again or so much."""
+        budgets = self._app.session.budgets
+        if budgets.pending is None:
+            return "No budget asks for an answer."
+        more, reason = more_of(budgets.pending.meters, argument)
+        if reason is None:
+            budgets.answer(budgets.pending.id, "extend", more)
+        return reason
+
+    def finish(self, _: str) -> str | None:
+        """One last answer, without tools."""
+        budgets = self._app.session.budgets
+        if budgets.pending is None:
+            return "No budget asks for an answer."
+        budgets.answer(budgets.pending.id, "finish")
         return None
 
     def queue(self, _: str) -> str | None:
@@ -230,6 +280,7 @@ class Verbs:
             "thinking": lambda: list(THINKING_LEVELS),
             "theme": lambda: [*self._app.theme_names],
             "stop": lambda: ["now"],
+            "usage": lambda: ["export"],
         }
         return [
             CommandHint(

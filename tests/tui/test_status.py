@@ -6,13 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_tui.core.limits import Limits
+from agent_tui.core.spending import Spent
 from agent_tui.core.usage import Usage
 from agent_tui.tui.status import Counters, Span, Status, status_lines, summary_line
 
 TURN = Counters(
-    Usage(input=1650, cache_read=16_800, output=2100, cost_usd=0.043, total=20_550), 7, 7
+    Spent(Usage(input=1650, cache_read=16_800, output=2100, cost_usd=0.043, total=20_550), 7), 7
 )
-SESSION = Counters(Usage(input=412_000, output=38_000, cost_usd=0.87, total=450_000), 40, 40)
+SESSION = Counters(Spent(Usage(input=412_000, output=38_000, cost_usd=0.87, total=450_000), 40), 40)
+
+
+def counted(requests: int, *, tokens_are_partial: bool = False, **usage: object) -> Counters:
+    """The counters after so many model calls, whose price is unknown without `cost_usd`."""
+    found = Usage(input=900, output=70, total=970, **usage)
+    is_partial = tokens_are_partial or found.cost_usd is None
+    spent = Spent(found, requests, requests, tokens_are_partial, is_partial)
+    return Counters(spent, requests)
 
 
 def status(**changes: object) -> Status:
@@ -81,25 +91,38 @@ def test_a_stop_is_said_first_and_stays_longest() -> None:
 @pytest.mark.parametrize(
     ("counters", "shown"),
     [
-        pytest.param(Counters(Usage(), 0), "0 steps · 5 s · ↑0 ↓0 · $0", id="nothing-yet"),
-        pytest.param(Counters(Usage(), 1, 1, 1), "1 step · 5 s · ↑? ↓? · $?", id="never-reported"),
+        pytest.param(Counters(), "0 steps · 5 s · ↑0 ↓0 · $0", id="nothing-yet"),
         pytest.param(
-            Counters(Usage(incomplete=True), 1, 1), "1 step · 5 s · ↑? ↓? · $?", id="aborted-early"
+            Counters(Spent(Usage(), 1, 1, True, True), 1),
+            "1 step · 5 s · ↑? ↓? · $?",
+            id="never-reported",
         ),
         pytest.param(
-            Counters(Usage(input=900, output=70, cost_usd=0.01, total=970, incomplete=True), 2, 2),
+            Counters(Spent(Usage(incomplete=True), 1, 0, True, True), 1),
+            "1 step · 5 s · ↑? ↓? · $?",
+            id="aborted-early",
+        ),
+        pytest.param(
+            counted(2, cost_usd=0.01, tokens_are_partial=True),
             "2 steps · 5 s · ↑≥900 ↓≥70 · ≥$0.010",
             id="one-step-aborted",
         ),
+        pytest.param(counted(1), "1 step · 5 s · ↑900 ↓70 · $?", id="unknown-price"),
+        pytest.param(counted(1, cost_usd=0.0), "1 step · 5 s · ↑900 ↓70 · $0", id="free-model"),
         pytest.param(
-            Counters(Usage(input=900, output=70, total=970), 1, 1),
-            "1 step · 5 s · ↑900 ↓70 · $?",
-            id="unknown-price",
+            Counters(Spent(Usage(cost_usd=0.0, incomplete=True), 1, 0, True, False), 1),
+            "1 step · 5 s · ↑? ↓? · $0",
+            id="free-model-aborted",
         ),
         pytest.param(
-            Counters(Usage(input=900, output=70, total=970, cost_usd=0.0), 1, 1),
-            "1 step · 5 s · ↑900 ↓70 · $0",
-            id="free-model",
+            Counters(Spent(Usage(input=900, total=900, cost_usd=0.01), 2, 2, False, True), 2),
+            "2 steps · 5 s · ↑900 ↓? · ≥$0.010",
+            id="one-price-unknown",
+        ),
+        pytest.param(
+            Counters(Spent(Usage(input=9, output=1, cost_usd=0.5), 1, has_own_price=True), 1),
+            "1 step · 5 s · ↑9 ↓1 · $0.50*",
+            id="price-of-ones-own",
         ),
     ],
 )
@@ -108,7 +131,7 @@ def test_unknown_is_never_printed_as_zero(counters: Counters, shown: str) -> Non
 
 
 def test_an_answer_on_its_way_is_an_estimate() -> None:
-    turn = Counters(Usage(input=100, output=50, total=150), 2, 1, arriving=25)
+    turn = Counters(Spent(Usage(input=100, output=50, total=150), 1), 2, arriving=25)
 
     line = text(status_lines(status(turn=turn, rate_is_estimate=True), 120)[0])
 
@@ -117,7 +140,7 @@ def test_an_answer_on_its_way_is_an_estimate() -> None:
 
 
 def test_before_the_first_answer_has_ended_nothing_is_claimed_about_tokens_and_money() -> None:
-    begun = Counters(Usage(), 1, arriving=151)
+    begun = Counters(steps=1, arriving=151)
 
     turn, session = status_lines(status(turn=begun, session=begun, tokens_per_second=None), 120)
 
@@ -144,9 +167,19 @@ def test_the_context_meter_says_what_it_does_not_know(
 
 
 def test_the_last_steps_and_a_full_window_are_warnings() -> None:
-    near = status(turn=Counters(TURN.usage, 81, 80), context_tokens=170_000)
+    near = status(turn=Counters(TURN.spent, 81), context_tokens=170_000)
 
     turn, session = status_lines(near, 120)
 
     assert ("step 81/100", "warning") in turn
     assert session[-1][1] == "warning"
+
+
+def test_a_budget_stands_behind_the_cost_and_warns_near_its_end() -> None:
+    turn = Counters(TURN.spent, 7, limits=Limits(cost=0.5))
+    session = Counters(SESSION.spent, 40, limits=Limits(cost=1.0))
+
+    first, second = status_lines(status(turn=turn, session=session), 120)
+
+    assert first[-1] == ("$0.043/$0.50", "")
+    assert second[0] == ("session $0.87/$1.00", "warning")
