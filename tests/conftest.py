@@ -12,6 +12,8 @@ for name in (
     "COLORTERM",
     "TEXTUAL_THEME",
     "OPENAI_BASE_URL",
+    "ANTHROPIC_BASE_URL",
+    "HF_TOKEN",
     "OLLAMA_HOST",
     "AGENT_TUI_HOME",
 ):
@@ -20,7 +22,12 @@ for name in [
     name for name in os.environ if name.endswith("_API_KEY") or name.lower().endswith("_proxy")
 ]:
     os.environ.pop(name)
-os.environ |= {"TEXTUAL_ANIMATIONS": "none", "TZ": "UTC"}
+os.environ |= {
+    "TEXTUAL_ANIMATIONS": "none",
+    "TZ": "UTC",
+    "AGENT_TUI_LOCAL_SERVERS": "ignore",
+    "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
+}
 
 
 @pytest.fixture

@@ -19,9 +19,9 @@ MAY_IMPORT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "__main__": (("cli",), ()),
     "version": ((), ()),
     "core": ((), ("pydantic", "pydantic_core", "jsonschema")),
-    "config": (("core",), ("pydantic", "platformdirs", "keyring")),
+    "config": (("core",), ("pydantic", "platformdirs")),
     "agent": (("core",), ()),
-    "providers": (("core", "version"), ("httpx",)),
+    "providers": (("core", "version"), ("httpx", "keyring")),
     "tools": (("core",), ("mcp",)),
     "session": (
         ("core", "config", "agent", "providers", "tools", "version"),

@@ -62,12 +62,20 @@ class Compat:
     """A server that may have to load its model first: long limits."""
     ca_bundle: str | None = None
     """A file of certificates to trust instead of the usual ones."""
+    insecure_skip_verify: bool = False
+    """Talk to the server whatever certificate it shows."""
     extra_body: Mapping[str, Any] = field(default_factory=dict)
     """Merged into every request last."""
 
 
 OTHER_KEYS = frozenset(
-    {"adaptive_thinking", "api_key_env", "merge_user_messages", "unsigned_thinking"}
+    {
+        "adaptive_thinking",
+        "api_key_command",
+        "api_key_env",
+        "merge_user_messages",
+        "unsigned_thinking",
+    }
 )
 """Keys of a model's `compat` that others read: the keys' owner and the engine's boundary."""
 
@@ -127,7 +135,7 @@ def reasoning_fields(compat: Compat, model: Model, level: ThinkingLevel) -> dict
     is_on = level != "off"
     if not (is_on or model.reasoning) or compat.reasoning_format == "none":
         return {}
-    effort = _effort(compat.efforts, level)
+    effort = effort_word(compat.efforts, level)
     match compat.reasoning_format:
         case "openai":
             return {"reasoning_effort": effort} if effort else {}
@@ -146,7 +154,7 @@ def reasoning_fields(compat: Compat, model: Model, level: ThinkingLevel) -> dict
             return fields
 
 
-def _effort(efforts: Mapping[str, str], level: ThinkingLevel) -> str | None:
+def effort_word(efforts: Mapping[str, str], level: ThinkingLevel) -> str | None:
     """The server's word for `level`, else for the nearest level below it, else above it."""
     if not efforts:
         # All servers with efforts know these three.

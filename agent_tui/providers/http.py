@@ -72,8 +72,12 @@ _pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
 """Sockets belong to the loop that opened them, so that each loop has its own clients."""
 
 
-async def connection_to(url: str, ca_bundle: str | None = None) -> Connection:
+async def connection_to(
+    url: str, ca_bundle: str | None = None, *, verify: bool = True
+) -> Connection:
     """The open connection of this loop for the server of `url`, made now if there is none.
+
+    Without `verify` anybody may pretend to be that server.
 
     Raises:
         ConfigError: The proxy or the certificate file in the environment cannot be used.
@@ -84,10 +88,10 @@ async def connection_to(url: str, ca_bundle: str | None = None) -> Connection:
         await pool.start()
     parts = urlsplit(url)
     proxy = proxy_for(url, os.environ)
-    key = (parts.scheme, parts.netloc, proxy or "", ca_bundle or "")
+    key = (parts.scheme, parts.netloc, proxy or "", ca_bundle or "", str(verify))
     making = pool.by_server.get(key)
     if making is None:
-        making = loop.create_task(_connect(url, proxy, ca_bundle), name="provider-client")
+        making = loop.create_task(_connect(url, proxy, ca_bundle, verify), name="provider-client")
         pool.by_server[key] = making
         making.add_done_callback(lambda task: _forget_failure(pool, key, task))
     return await asyncio.shield(making)
@@ -98,16 +102,19 @@ def _forget_failure(pool: _Pool, key: tuple[str, ...], making: asyncio.Task[Conn
         pool.by_server.pop(key, None)
 
 
-async def _connect(url: str, proxy: str | None, ca_bundle: str | None) -> Connection:
-    return Connection(await asyncio.to_thread(_make_client, url, proxy, ca_bundle), proxy)
+async def _connect(url: str, proxy: str | None, ca_bundle: str | None, verify: bool) -> Connection:
+    client = await asyncio.to_thread(_make_client, url, proxy, ca_bundle, verify)
+    return Connection(client, proxy)
 
 
-def _make_client(url: str, proxy: str | None, ca_bundle: str | None) -> httpx.AsyncClient:
+def _make_client(
+    url: str, proxy: str | None, ca_bundle: str | None, verify: bool
+) -> httpx.AsyncClient:
     import httpx
 
     try:
         return httpx.AsyncClient(
-            verify=_trust(url, proxy, ca_bundle),
+            verify=_trust(url, proxy, ca_bundle, verify),
             proxy=proxy,
             trust_env=False,
             follow_redirects=False,
@@ -123,13 +130,18 @@ def _make_client(url: str, proxy: str | None, ca_bundle: str | None) -> httpx.As
         ) from None
 
 
-def _trust(url: str, proxy: str | None, ca_bundle: str | None) -> ssl.SSLContext:
+def _trust(url: str, proxy: str | None, ca_bundle: str | None, verify: bool) -> ssl.SSLContext:
     """The certificates to trust; `SSL_CERT_FILE` and `SSL_CERT_DIR` are honoured."""
     import httpx
 
     if not url.startswith("https:") and not (proxy or "").startswith("https:"):
         # Loading certificates takes 40 ms; a plain connection never looks at them.
         return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    if not verify:
+        context = ssl.create_default_context()
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return context
     try:
         if ca_bundle:
             return ssl.create_default_context(cafile=ca_bundle)
@@ -232,7 +244,7 @@ def _network_error(
             case ssl.SSLCertVerificationError():
                 return NetworkError(
                     f"the certificate of {place} is not trusted ({cause.verify_message}); "
-                    "SSL_CERT_FILE names the certificates to trust",
+                    "SSL_CERT_FILE, or ca_bundle in the settings, names the certificates to trust",
                     retryable=False,
                 )
             case socket.gaierror():

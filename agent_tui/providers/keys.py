@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from agent_tui.core.errors import AuthenticationError, ConfigError
 from agent_tui.core.model import Model
 from agent_tui.providers.addresses import host_of
+from agent_tui.providers.vendors import VENDORS
 
 KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
@@ -90,12 +91,12 @@ def key_for(model: Model, environ: Mapping[str, str] | None = None) -> str | Non
     """The key to send to `model.base_url`, None if there is none or it must not go there.
 
     `model.compat["api_key_env"]` names a variable for any host; an empty name means no key at all.
-    The provider's own variable counts for its own host, and for the address in `OPENAI_BASE_URL` if
-    that stands beside it.
+    The provider's own variable counts for its own host, and for the address in `OPENAI_BASE_URL` or
+    `ANTHROPIC_BASE_URL` if that stands beside it.
     """
     if (name := model.compat.get("api_key_env")) is not None:
         return named_key(str(name), environ)
-    if not _is_own_address(model, os.environ if environ is None else environ):
+    if not is_own_address(model, environ):
         return None
     return key_from_environment(model.provider, environ)
 
@@ -107,16 +108,21 @@ def require_key(model: Model, environ: Mapping[str, str] | None = None) -> None:
         AuthenticationError: `model` is served by its provider's own host, and no key is there.
     """
     if host_of(model.base_url) == OWN_HOSTS.get(model.provider) and not key_for(model, environ):
-        names = " or ".join(KEY_NAMES[model.provider])
+        names = model.compat.get("api_key_env") or " or ".join(KEY_NAMES[model.provider])
         raise AuthenticationError(
             f"there is no key for {model.provider}: set {names} in the environment",
             provider=model.provider,
         )
 
 
-def _is_own_address(model: Model, environ: Mapping[str, str]) -> bool:
+def is_own_address(model: Model, environ: Mapping[str, str] | None = None) -> bool:
+    """Whether the provider's own key may go to `model.base_url`."""
     host = host_of(model.base_url)
     if host == OWN_HOSTS.get(model.provider):
         return True
-    chosen = environ.get("OPENAI_BASE_URL", "").strip()
-    return model.provider == "openai" and bool(chosen) and host == host_of(chosen)
+    vendor = VENDORS.get(model.provider)
+    if vendor is None or vendor.is_local or not vendor.address_variable:
+        return False
+    found = os.environ if environ is None else environ
+    chosen = found.get(vendor.address_variable, "").strip()
+    return bool(chosen) and host == host_of(chosen)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from agent_tui.core.errors import (
     AgentError,
@@ -24,11 +24,11 @@ from agent_tui.core.model import Model
 from agent_tui.core.stream import LlmContext, StreamEvent, StreamOptions
 from agent_tui.core.text import printable
 from agent_tui.providers.addresses import host_of
-from agent_tui.providers.compat import compat_for
+from agent_tui.providers.compat import Compat, compat_for
 from agent_tui.providers.errors import http_error, mask, strange_answer
 from agent_tui.providers.exchange import AbortedError, Exchange
 from agent_tui.providers.http import Connection, StaleConnectionError, connection_to
-from agent_tui.providers.keys import clean_key, key_for, require_key
+from agent_tui.providers.keys import clean_key, require_key
 from agent_tui.providers.request import (
     Request,
     encode,
@@ -40,7 +40,9 @@ from agent_tui.providers.request import (
 )
 from agent_tui.providers.sse import MAX_LINE_BYTES, Frame
 from agent_tui.providers.stream import MessageBuilder
+from agent_tui.providers.vault import find_key
 
+T = TypeVar("T")
 ERROR_BODY_BYTES = 64 << 10
 ERROR_BODY_SECONDS = 5.0
 USAGE_SECONDS = 5.0
@@ -106,11 +108,16 @@ class Wire:
     """Request parameters that servers may refuse → what to send instead, None for nothing."""
 
 
+async def connect(url: str, compat: Compat) -> Connection:
+    """The connection to the server of `url`, trusting the certificates that `compat` says."""
+    return await connection_to(url, compat.ca_bundle, verify=not compat.insecure_skip_verify)
+
+
 async def warm_up(model: Model) -> None:
     """Load what the first request to `model` needs, in a worker thread; failures show up later."""
     if host_of(model.base_url):
         try:
-            await connection_to(model.base_url, compat_for(model).ca_bundle)
+            await connect(model.base_url, compat_for(model))
         except ConfigError:
             return
 
@@ -164,8 +171,9 @@ class _Run:
 
     async def open(self, context: LlmContext) -> None:
         """Send the request and wait until a good answer begins."""
-        request = self._request(context)
-        connection = await self._connection(request.url)
+        key = self._options.api_key or await self._unless_aborted(find_key(self._model))
+        request = self._request(context, key)
+        connection = await self._unless_aborted(connect(request.url, self._compat))
         refused = connection.refused.setdefault(self._model.id, set())
         repeats = {"stale", "parameter"}
         while True:
@@ -216,9 +224,8 @@ class _Run:
 
     # -- asking ------------------------------------------------------------------------------
 
-    def _request(self, context: LlmContext) -> Request:
+    def _request(self, context: LlmContext, raw: str | None) -> Request:
         model, options = self._model, self._options
-        raw = options.api_key or key_for(model)
         if raw:
             self.secrets.append(raw.strip())
             raw = clean_key(raw, f"the key for {model.provider}")
@@ -230,20 +237,21 @@ class _Run:
         self.secrets += secrets_in(merged)
         return Request(url, merged, body | dict(self._compat.extra_body))
 
-    async def _connection(self, url: str) -> Connection:
-        """The connection, unless the signal comes first: importing httpx takes its time."""
+    async def _unless_aborted(self, work: Coroutine[None, None, T]) -> T:
+        """What `work` gives, unless the signal comes first: importing httpx takes its time."""
         if self._signal.aborted:
+            work.close()
             raise AbortedError
-        connecting = asyncio.ensure_future(connection_to(url, self._compat.ca_bundle))
+        working = asyncio.ensure_future(work)
         aborted = asyncio.ensure_future(self._signal.wait())
         try:
-            await asyncio.wait({connecting, aborted}, return_when=asyncio.FIRST_COMPLETED)
-            if not connecting.done():
+            await asyncio.wait({working, aborted}, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
                 raise AbortedError
-            return await connecting
+            return await working
         finally:
             aborted.cancel()
-            connecting.cancel()
+            working.cancel()
 
     async def _send(self, connection: Connection, request: Request, refused: set[str]) -> Exchange:
         if self._exchange is not None:

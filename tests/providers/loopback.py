@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -13,10 +14,12 @@ from typing import Any
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.messages import AssistantMessage, UserMessage
 from agent_tui.core.model import Model
+from agent_tui.core.registry import stream_fn_for
 from agent_tui.core.stream import LlmContext, StreamDone, StreamError, StreamEvent, StreamOptions
-from agent_tui.providers import openai_chat
 
 CASES = Path(__file__).parent.parent / "cases"
+CERTIFICATE = Path(__file__).with_name("loopback.pem")
+"""A certificate for 127.0.0.1 and its key, made for these tests."""
 EVENTS = {"content-type": "text/event-stream"}
 JSON = {"content-type": "application/json"}
 
@@ -71,6 +74,7 @@ class Loopback:
 
     scripts: Sequence[Script]
     port: int = 0
+    scheme: str = "http"
     requests: list[Received] = field(default_factory=list)
     connections: int = 0
     hung_up_at: list[float] = field(default_factory=list)
@@ -78,7 +82,7 @@ class Loopback:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"{self.scheme}://127.0.0.1:{self.port}/v1"
 
     def model(self, **fields: Any) -> Model:
         known: dict[str, Any] = {"api": "openai-chat", "base_url": self.url}
@@ -112,14 +116,15 @@ async def _receive(reader: asyncio.StreamReader) -> Received | None:
 
 
 @asynccontextmanager
-async def serving(*scripts: Script) -> AsyncIterator[Loopback]:
-    loopback = Loopback(scripts)
+async def serving(*scripts: Script, tls: bool = False) -> AsyncIterator[Loopback]:
+    """Play `scripts`; with `tls` under a certificate that nobody trusts but who reads its file."""
+    loopback = Loopback(scripts, scheme="https" if tls else "http")
     tasks: set[asyncio.Task[None]] = set()
 
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         tasks.add(asyncio.ensure_future(loopback.serve(reader, writer)))
 
-    server = await asyncio.start_server(accept, "127.0.0.1", 0)
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=_tls() if tls else None)
     loopback.port = server.sockets[0].getsockname()[1]
     try:
         yield loopback
@@ -128,6 +133,12 @@ async def serving(*scripts: Script) -> AsyncIterator[Loopback]:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _tls() -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return context
 
 
 def plays(
@@ -151,6 +162,19 @@ def plays(
         await peer.end()
         if not keep_alive:
             peer.writer.close()
+
+    return script
+
+
+def stalls_after(body: bytes, closed: asyncio.Event, headers: Mapping[str, str] = EVENTS) -> Script:
+    """Send `body`, then nothing, and note when the client hangs up."""
+
+    async def script(peer: Peer) -> None:
+        await peer.head(200, headers)
+        if body:
+            await peer.send(body)
+        await peer.hung_up()
+        closed.set()
 
     return script
 
@@ -179,7 +203,7 @@ async def collect(
     model: Model, context: LlmContext | None = None, options: StreamOptions | None = None
 ) -> list[StreamEvent]:
     """All events of one response."""
-    source = openai_chat.stream(model, context or asks(), options or StreamOptions())
+    source = stream_fn_for(model)(model, context or asks(), options or StreamOptions())
     return [event async for event in source]
 
 

@@ -13,7 +13,7 @@ from agent_tui.core.model import Model
 from agent_tui.core.stream import StreamOptions
 from agent_tui.providers.catalog import get_model
 from agent_tui.providers.wire import warm_up
-from tests.providers.loopback import CASES, Loopback, answer_of, plays, says, serving
+from tests.providers.loopback import CASES, CERTIFICATE, Loopback, answer_of, plays, says, serving
 
 
 def environment_of(case: str, lab: Loopback) -> dict[str, str]:
@@ -99,6 +99,28 @@ async def test_missing_certificates_are_one_sentence(monkeypatch: pytest.MonkeyP
     assert message.error is not None
     assert message.error.code == "config"
     assert "/no/such/file.pem" in message.error.message
+
+
+async def test_a_certificate_that_nobody_vouches_for_is_refused() -> None:
+    async with serving(plays(says("Hello")), tls=True) as lab:
+        message = await answer_of(lab.model())
+
+    assert message.error is not None
+    assert (message.error.code, message.error.retryable) == ("network", False)
+    assert "ca_bundle" in message.error.message
+    assert lab.requests == []
+
+
+@pytest.mark.parametrize(
+    "compat", [{"ca_bundle": str(CERTIFICATE)}, {"insecure_skip_verify": True}], ids=lambda c: [*c]
+)
+async def test_a_server_may_be_trusted_by_its_own_certificate_or_blindly(
+    compat: dict[str, Any],
+) -> None:
+    async with serving(plays(says("Hello")), tls=True) as lab:
+        message = await answer_of(lab.model(compat=compat))
+
+    assert message.text == "Hello"
 
 
 @pytest.mark.parametrize("key", ["sk-\nsplit", "sk-sch\u00f6n", "sk two"])
