@@ -14,6 +14,7 @@ from agent_tui.core.stream import StreamFn
 
 _WIRE_BY_API = {
     "openai-chat": "agent_tui.providers.openai_chat:stream",
+    "gemini": "agent_tui.providers.gemini:stream",
     "demo": "agent_tui.providers.demo:stream",
 }
 _registered: dict[str, StreamFn] = {}

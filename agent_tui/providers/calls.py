@@ -30,6 +30,33 @@ def fresh_short_id() -> str:
     return "".join(secrets.choice(_ALPHANUMERIC) for _ in range(9))
 
 
+def add_whole_call(
+    builder: MessageBuilder,
+    call_id: Any,
+    name: Any,
+    arguments: Any,
+    make_id: Callable[[], str] = fresh_call_id,
+) -> ToolCall:
+    """Put a call into the message that came in one piece, its arguments as an object.
+
+    An id that is missing, or that an earlier call of the message has, is replaced. Arguments that
+    are no object stay text, which the engine refuses with a sentence for the model.
+    """
+    taken = {call.id for call in builder.message.tool_calls}
+    own_id = call_id if isinstance(call_id, str) and call_id.strip() else make_id()
+    while own_id in taken:
+        own_id = make_id()
+    place = builder.open_call(own_id, name.strip() if isinstance(name, str) else "")
+    call = builder.call(place)
+    if isinstance(arguments, dict):
+        call.arguments = arguments
+    elif arguments is not None:
+        text = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        builder.arguments(place, text)
+    builder.close_call(place)
+    return call
+
+
 @dataclass(slots=True)
 class _Slot:
     place: int

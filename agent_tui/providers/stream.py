@@ -65,6 +65,23 @@ class MessageBuilder:
         elif self._open("thinking", delta) and signature is not None:
             self.sign_thinking(signature)
 
+    def piece(
+        self, kind: Literal["text", "thinking"], delta: str
+    ) -> tuple[TextBlock | ThinkingBlock, int]:
+        """Add a piece that must be found again: the block it is in, and where it begins there.
+
+        Even white space or nothing at all opens a block for it.
+        """
+        if self._kind == kind:
+            self._pieces.append(delta)
+        else:
+            self._open(kind, delta, even_blank=True)
+        self._flush_block()
+        block = self.message.content[self._index]
+        assert not isinstance(block, ToolCall)
+        text = block.text if isinstance(block, TextBlock) else block.thinking
+        return block, len(text) - len(delta)
+
     def sign_thinking(self, signature: str) -> None:
         """Attach opaque data to the newest thinking block; without one, an empty one carries it."""
         for block in reversed(self.message.content):
@@ -146,10 +163,12 @@ class MessageBuilder:
         self.message.usage.incomplete = True
         self._events.append(StreamError(reason, self.message))
 
-    def _open(self, kind: Literal["text", "thinking"], delta: str) -> bool:
+    def _open(
+        self, kind: Literal["text", "thinking"], delta: str, *, even_blank: bool = False
+    ) -> bool:
         held_kind, held = self._held
         delta = held + delta if held_kind == kind else delta
-        if not delta or delta.isspace():
+        if not even_blank and (not delta or delta.isspace()):
             self._held = (kind, delta)
             return False
         self.close_block()

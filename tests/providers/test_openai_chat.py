@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from agent_tui.core.errors import (
     AgentError,
+    ContentPolicyError,
     ContextOverflowError,
     NetworkError,
     OverloadedError,
@@ -213,6 +214,16 @@ def test_endings_that_are_failures(payloads: list[Any], kind: type[AgentError], 
 
     assert isinstance(error, kind)
     assert error.code == code
+
+
+def test_a_refusal_is_shown_and_is_an_error() -> None:
+    parser = Parser(lab())
+    parser.feed([delta("stop", refusal="I can't.")])
+
+    with pytest.raises(ContentPolicyError, match="refused"):
+        parser.finish()
+
+    assert parser.builder.message.text == "I can't."
 
 
 def test_a_server_may_be_known_to_send_no_finish_reason() -> None:

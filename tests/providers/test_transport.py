@@ -35,6 +35,7 @@ from tests.providers.loopback import (
     plays,
     says,
     serving,
+    stalls_after,
 )
 
 HELLO = chunk({"content": "Hel"}) + chunk({"content": "lo"})
@@ -46,19 +47,6 @@ def fault(message: AssistantMessage) -> tuple[str, bool, str]:
     assert message.stop_reason == "error"
     assert message.usage.incomplete
     return message.error.code, message.error.retryable, message.error.message
-
-
-def stalls_after(body: bytes, closed: asyncio.Event) -> Script:
-    """Send `body`, then nothing, and note when the client hangs up."""
-
-    async def script(peer: Peer) -> None:
-        await peer.head()
-        if body:
-            await peer.send(body)
-        await peer.hung_up()
-        closed.set()
-
-    return script
 
 
 def silent(closed: asyncio.Event) -> Script:
