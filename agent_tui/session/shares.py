@@ -60,6 +60,8 @@ class _Layout:
 @dataclass(slots=True)
 class _Account:
     calls: int = 0
+    unread: int = 0
+    """Guessed size of results that no request has held yet."""
     first: int = 0
     first_units: int = 0
     again: int = 0
@@ -98,6 +100,7 @@ class Shares:
         """A tool has answered; `own` is what it spent by itself."""
         account = self._accounts.setdefault(message.tool_name, _Account())
         account.calls += 1
+        account.unread += message_tokens(message)
         account.own += own
 
     def read(
@@ -134,7 +137,7 @@ class Shares:
             ToolShare(
                 tool=name,
                 calls=account.calls,
-                added=account.first + self._unread(name),
+                added=account.first + account.unread,
                 first_units=account.first_units,
                 again=account.again,
                 again_units=account.again_units,
@@ -148,6 +151,7 @@ class Shares:
         self, account: _Account, tokens: int, fresh: int, first: int, priced: _Prices | None
     ) -> None:
         """Put one tool's part of one request on its account."""
+        account.unread = 0
         account.first += first
         account.again += tokens - first
         if priced is None:
@@ -160,10 +164,6 @@ class Shares:
         account.first_units += first_units
         account.again_units += whole - first_units
         self.other_units -= whole
-
-    def _unread(self, name: str) -> int:
-        track = self._layout.tracks.get(name)
-        return 0 if track is None else track.size - track.read
 
     def _lay_out(self, transcript: Sequence[AgentMessage]) -> None:
         """Bring the layout up to date; usually the transcript has only grown."""

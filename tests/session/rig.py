@@ -12,8 +12,9 @@ from agent_tui.agent.agent import Agent
 from agent_tui.agent.hooks import AgentContext, BeforeToolCallContext
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.events import AgentEndEvent
+from agent_tui.core.limits import Limits
 from agent_tui.core.messages import AssistantMessage, ToolCall, text_of
-from agent_tui.core.model import Model
+from agent_tui.core.model import Model, ModelCost
 from agent_tui.core.stream import (
     LlmContext,
     StreamDone,
@@ -64,11 +65,15 @@ class Rig:
         tools: list[Tool] | None = None,
         mode: ApprovalMode = "full-auto",
         cwd: Path | None = None,
+        prices: ModelCost | None = None,
+        turn_limits: Limits | None = None,
+        session_limits: Limits | None = None,
         **options: Any,
     ) -> None:
         self.model = ScriptedModel(list(script))
         self.clock = Clock()
-        self.agent = Agent("test/m", stream_fn=self.model, tools=tools or [], **options)
+        model = Model("test", "m", cost=prices)
+        self.agent = Agent(model, stream_fn=self.model, tools=tools or [], **options)
         self.session = Session.open(
             self.agent,
             cwd=cwd,
@@ -76,6 +81,8 @@ class Rig:
             clock=self.clock,
             sleep=self.clock.sleep,
             jitter=lambda: 1.0,
+            turn_limits=turn_limits,
+            session_limits=session_limits,
         )
         self.events: list[AnyEvent] = []
         self.session.subscribe(lambda event, signal: self.events.append(event))
