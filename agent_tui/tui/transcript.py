@@ -95,7 +95,8 @@ class Transcript(ScrollView, can_focus=False):
         self._look: Hashable = None
         self._cursor: Block | None = None
         self._shown: dict[int, Strip] = {}
-        """What each row of the view showed when it was painted last."""
+        """What each row of the view was asked to show last. Not what `render_lines` gave: Textual
+        also renders rows that lie between those it paints."""
         self._arranged_height = 0
         self._thumb: tuple[int, int] = (0, 0)
         self._pressed_at: tuple[int, int] | None = None
@@ -323,8 +324,7 @@ class Transcript(ScrollView, can_focus=False):
         filters = self.get_line_filters()
         background = self.background_colors[1]
         strips: list[Strip] = []
-        for y, strip in zip(crop.line_range, self._rows(crop.line_range), strict=True):
-            self._shown[y] = strip
+        for strip in self._rows(crop.line_range):
             for line_filter in filters:
                 strip = strip.apply_filter(line_filter, background)
             strips.append(strip)
@@ -340,8 +340,9 @@ class Transcript(ScrollView, can_focus=False):
     def _repaint(self) -> None:
         """Paint the rows of the view that look different from what they showed last."""
         view = range(self.size.height)
-        shown = self._shown.get
-        changed = [y for y, strip in zip(view, self._rows(view), strict=True) if strip != shown(y)]
+        rows = dict(zip(view, self._rows(view), strict=True))
+        changed = [y for y, strip in rows.items() if strip != self._shown.get(y)]
+        self._shown = rows
         if len(changed) * 2 > len(view):
             self.refresh()
         elif changed:

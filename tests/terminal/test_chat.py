@@ -13,7 +13,7 @@ import pytest
 
 from tests.terminal.console import MODES, Console, chat
 from tests.terminal.server import openai_server
-from tests.tui.pty_program import modes_left_on
+from tests.tui.pty_program import PtyProgram, modes_left_on
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="a pseudo-terminal")
 
@@ -117,3 +117,18 @@ def test_ctrl_c_twice_on_an_idle_empty_composer_leaves(tmp_path: Path) -> None:
         c.types("\x03")
 
         assert c.program.wait() == 0
+
+
+def test_an_agent_that_cannot_be_loaded_is_one_sentence_and_exit_code_two(tmp_path: Path) -> None:
+    program = PtyProgram(
+        "-m", "agent_tui", "chat", "--agent", "nope:x", environ={"AGENT_TUI_HOME": str(tmp_path)}
+    )
+    try:
+        code = program.wait()
+        last = program.output.rpartition(b"?1049l")[2]
+    finally:
+        program.close()
+
+    assert code == 2
+    assert b"--agent nope:x" in last
+    assert b"Traceback" not in last

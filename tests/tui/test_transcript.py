@@ -586,3 +586,17 @@ async def test_a_block_that_looks_the_same_paints_nothing() -> None:
         await pilot.pause()
 
         assert app.paints == paints
+
+
+async def test_rows_that_were_rendered_but_not_painted_are_painted_later() -> None:
+    """Textual renders the rows between those it paints: a message was missing on the screen."""
+    async with stage(UserBlock("first")) as (app, transcript, pilot):
+        block = UserBlock("second")
+        transcript.add(block)
+        transcript.render_lines(transcript.size.region)
+        paints = app.paints
+
+        transcript.changed(block)
+        await pilot.pause(0.1)
+
+        assert app.paints > paints
