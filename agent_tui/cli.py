@@ -9,18 +9,17 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agent_tui.launch import exit_with, settings_for
 from agent_tui.version import __version__
 
 if TYPE_CHECKING:
     from agent_tui.config import Flags, Settings
     from agent_tui.core.model import Model
-    from agent_tui.session.session import Session
 
-USAGE = 2
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 
 app = typer.Typer(
@@ -170,22 +169,9 @@ def chat(
     theme: ThemeOption = None,
 ) -> None:
     """Open the chat (what agent-tui does without a command)."""
-    _require_terminal()
-    settings = _settings(_flags(context))
-    from agent_tui.tui import ChatApp
-    from agent_tui.tui.themes import theme_files
+    from agent_tui.launch import open_chat
 
-    if theme is not None and theme not in (known := theme_files([settings.folders.themes])):
-        _exit_with(f"--theme: there is no theme {theme!r}; known: {', '.join(known)}")
-
-    def open_session() -> Session:  # called behind the first paint
-        from agent_tui.session.build import build_session
-
-        return build_session(settings)
-
-    screen = ChatApp(open_session, settings=settings)
-    screen.run()
-    raise typer.Exit(screen.return_code or 0)
+    raise typer.Exit(open_chat(_flags(context)))
 
 
 @app.command()
@@ -223,7 +209,7 @@ def run(
     model is told so. Exit codes: 0 done, 1 error, 2 wrong use, 3 a budget or the step
     limit is used up, 130 aborted.
     """
-    settings = _settings(_flags(context))
+    settings = settings_for(_flags(context))
     from agent_tui.headless import run_prompt
     from agent_tui.session.build import build_session
 
@@ -251,7 +237,7 @@ def models(
         if provider is None or model.provider == provider
     ]
     if not found:
-        _exit_with(f"no model of {provider!r} is known; agent-tui models lists all")
+        exit_with(f"no model of {provider!r} is known; agent-tui models lists all")
     for model in found:
         typer.echo(_as_json(model) if as_json else _as_row(model))
 
@@ -280,7 +266,7 @@ def show() -> None:
     """Print what the settings of a start here come to."""
     from agent_tui.config import Flags
 
-    settings = _settings(Flags())
+    settings = settings_for(Flags())
     rows = {
         "model": f"{settings.model} ({settings.model_reason})",
         "thinking": settings.thinking or "off",
@@ -320,7 +306,7 @@ def main() -> None:
     try:
         app(_with_command(sys.argv[1:]), prog_name="agent-tui")
     except AgentError as error:
-        _exit_with(error.message)
+        exit_with(error.message)
     except BrokenPipeError:
         # The reader has gone; what is still buffered must not complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -332,25 +318,6 @@ def _with_command(arguments: list[str]) -> list[str]:
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in _OWN_OPTIONS):
         return ["chat", *arguments]
     return arguments
-
-
-def _exit_with(sentence: str) -> NoReturn:
-    from agent_tui.core.text import printable
-
-    sys.stderr.write(f"agent-tui: {printable(sentence)}\n")
-    sys.exit(USAGE)
-
-
-def _require_terminal() -> None:
-    from agent_tui.tui.terminal import size_reason, unfit_reason
-
-    reason = unfit_reason(sys.stdin, sys.stdout, sys.stderr, os.environ)
-    if reason is None:
-        size = os.get_terminal_size(sys.stderr.fileno())
-        if size.columns and size.lines:  # a terminal that does not know says 0
-            reason = size_reason(size.columns, size.lines)
-    if reason is not None:
-        _exit_with(reason)
 
 
 def _load(flags: Flags) -> Settings:
@@ -372,12 +339,6 @@ def _flags(context: typer.Context) -> Flags:
     return Flags(**flags, limits={key: given[key] for key in LIMITS})
 
 
-def _settings(flags: Flags) -> Settings:
-    from agent_tui.session.models import settle_model
-
-    return settle_model(_load(flags))
-
-
 def _budget(settings: Settings) -> str:
     from agent_tui.config import LIMITS
     from agent_tui.core.limits import amount
@@ -395,7 +356,7 @@ def _prompt_text(prompt: str | None) -> str:
     if prompt is not None and prompt != "-":
         return prompt
     if sys.stdin is None or sys.stdin.isatty():
-        _exit_with('there is no prompt: agent-tui run "…", or give it on standard input')
+        exit_with('there is no prompt: agent-tui run "…", or give it on standard input')
     return sys.stdin.buffer.read().decode("utf-8", "replace")
 
 

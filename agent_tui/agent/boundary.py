@@ -279,10 +279,15 @@ def _without_nothing(message: LlmMessage) -> LlmMessage | None:
         return message
     if isinstance(content, str):
         return message if content.strip() else None
-    kept = [b for b in content if not (isinstance(b, TextBlock) and not b.text.strip())]
+    kept = [block for block in content if not _is_nothing(block)]
     if not kept:
         return None
     return message if len(kept) == len(content) else _with_content(message, kept)
+
+
+def _is_nothing(block: TextBlock | ImageBlock | ThinkingBlock | ToolCall) -> bool:
+    """A signature must go back on its part even where that part has no text (Gemini)."""
+    return isinstance(block, TextBlock) and not block.text.strip() and block.signature is None
 
 
 def _adjacent(messages: list[LlmMessage]) -> list[LlmMessage]:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from agent_tui.agent.calling import add_listener
-from agent_tui.core.messages import AgentMessage, now_ms
+from agent_tui.core.ids import now_ms
+from agent_tui.core.messages import AgentMessage
 
 QueueKind = Literal["steer", "follow_up"]
 QueueMode = Literal["one-at-a-time", "all"]

@@ -16,7 +16,8 @@ from typing import Any
 
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import AgentError, ErrorInfo, ProviderError, error_to_info
-from agent_tui.core.messages import AssistantMessage, ToolCall, new_id
+from agent_tui.core.ids import new_id
+from agent_tui.core.messages import AssistantMessage, ToolCall
 from agent_tui.core.model import Model
 from agent_tui.core.pricing import cost_of
 from agent_tui.core.stream import (

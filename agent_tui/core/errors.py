@@ -21,9 +21,8 @@ message, an error result. Exceptions are for misuse and for `run()`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
-
-from pydantic import BaseModel
 
 BAD_TOOL_CALL = "bad_tool_call"
 """The code of a `ProviderError` for a call that the server itself could not read: asking once more
@@ -208,7 +207,8 @@ class InternalError(AgentError):
     default_code = "internal"
 
 
-class ErrorInfo(BaseModel):
+@dataclass(slots=True)
+class ErrorInfo:
     """An error as data: what an assistant message and `agent_end` carry."""
 
     code: str

@@ -14,7 +14,8 @@ from typing import Any, Literal, TypeAlias
 from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from agent_tui.core.errors import ErrorInfo
-from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMessage, new_id
+from agent_tui.core.ids import new_id
+from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMessage
 from agent_tui.core.stream import BlockEvent
 from agent_tui.core.text import without_surrogates
 from agent_tui.core.tool import ToolResult

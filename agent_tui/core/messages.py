@@ -6,26 +6,15 @@ unknown extras never reach a model; `id` is the message's identity in events, qu
 
 from __future__ import annotations
 
-import secrets
-import time
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from agent_tui.core.errors import ErrorInfo
+from agent_tui.core.ids import new_id, now_ms
 from agent_tui.core.usage import Usage
 
 StopReason = Literal["stop", "length", "tool_use", "error", "aborted"]
-
-
-def new_id() -> str:
-    """A fresh random id, unique in any file."""
-    return secrets.token_hex(8)
-
-
-def now_ms() -> int:
-    """Milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
 
 
 class _Block(BaseModel):

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from agent_tui.agent.hooks import BeforeToolCall, BeforeToolCallContext
 from agent_tui.core.abort import AbortSignal
-from agent_tui.core.messages import new_id
+from agent_tui.core.ids import new_id
 from agent_tui.session.events import (
     Answer,
     ApprovalAnswerEvent,

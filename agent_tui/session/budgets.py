@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from agent_tui.core.abort import AbortSignal
+from agent_tui.core.ids import new_id
 from agent_tui.core.limits import LIMIT_KINDS, LimitKind, Limits, Meter, Scope, amount
-from agent_tui.core.messages import AssistantMessage, new_id
+from agent_tui.core.messages import AssistantMessage
 from agent_tui.core.model import Model
 from agent_tui.core.spending import Spent
 from agent_tui.session.events import (

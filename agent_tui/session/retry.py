@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_tui.core.errors import BAD_TOOL_CALL, ErrorInfo
 
@@ -63,4 +63,4 @@ class Retries:
 def _with_reason(error: ErrorInfo, seconds: float) -> ErrorInfo:
     reason = f"the server asks to wait {seconds:g} s, too long to wait here; try again later"
     message = f"{error.message.rstrip('. ')}: {reason}" if error.message else reason
-    return error.model_copy(update={"message": message})
+    return replace(error, message=message)

@@ -24,8 +24,9 @@ from agent_tui.core.events import (
     ToolExecutionEndEvent,
     TurnStartEvent,
 )
+from agent_tui.core.ids import new_id
 from agent_tui.core.limits import Limits
-from agent_tui.core.messages import AgentMessage, AssistantMessage, ImageBlock, new_id
+from agent_tui.core.messages import AgentMessage, AssistantMessage, ImageBlock
 from agent_tui.core.model import THINKING_LEVELS, Model, ThinkingLevel
 from agent_tui.core.registry import find_model
 from agent_tui.core.spending import Spent, UsageReport

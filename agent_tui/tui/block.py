@@ -8,7 +8,7 @@ from typing import Protocol
 
 from textual.style import Style
 
-from agent_tui.core.messages import new_id
+from agent_tui.core.ids import new_id
 from agent_tui.tui.canvas import Canvas, Line
 from agent_tui.tui.wrap import expand_tabs
 

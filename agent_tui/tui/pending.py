@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from rich.cells import cell_len
 
-from agent_tui.core.messages import AgentMessage, ImageBlock, TextBlock, UserMessage, text_of
 from agent_tui.tui.figures import clip, clock, one_line
+
+if TYPE_CHECKING:
+    from agent_tui.core.messages import AgentMessage
 
 Lane = Literal["steer", "follow_up"]
 Mode = Literal["one-at-a-time", "all"]
@@ -88,12 +90,16 @@ class Moment:
 
 def text_of_item(item: Queued) -> str:
     """The words of a queued message."""
+    from agent_tui.core.messages import text_of
+
     message = item.message
     return text_of(getattr(message, "content", ""))
 
 
 def with_text(message: AgentMessage, text: str) -> AgentMessage:
     """A copy of a user message that says `text`; its pictures stay."""
+    from agent_tui.core.messages import ImageBlock, TextBlock, UserMessage
+
     if not isinstance(message, UserMessage):
         return UserMessage(content=text)
     if isinstance(message.content, str):

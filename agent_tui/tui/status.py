@@ -8,13 +8,11 @@ bar, its cost. The turn's step and cost and the context stay longest.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from rich.cells import cell_len
 
 from agent_tui.core.limits import Limits
-from agent_tui.core.spending import Spent
-from agent_tui.core.usage import Usage
 from agent_tui.tui.figures import clip, clock, count, money, plural
 
 State = Literal["idle", "running", "stopping", "retrying"]
@@ -25,11 +23,23 @@ BAR_CELLS = 6
 WARN_SHARE = 0.8
 
 
+if TYPE_CHECKING:
+    from agent_tui.core.spending import Spent
+    from agent_tui.core.usage import Usage
+
+
+def _nothing() -> Spent:
+    # Imported when the first session is there: the first paint does without token counts.
+    from agent_tui.core.spending import Spent
+
+    return Spent()
+
+
 @dataclass(slots=True)
 class Counters:
     """What one turn, or the session, has used so far."""
 
-    spent: Spent = field(default_factory=Spent)
+    spent: Spent = field(default_factory=_nothing)
     """Sum over the finished model calls; before the first there is nothing to count."""
     steps: int = 0
     """Steps begun."""

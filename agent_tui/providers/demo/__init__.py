@@ -14,7 +14,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import ErrorInfo
-from agent_tui.core.messages import AssistantMessage, TextBlock, ThinkingBlock, ToolCall, now_ms
+from agent_tui.core.ids import now_ms
+from agent_tui.core.messages import AssistantMessage, TextBlock, ThinkingBlock, ToolCall
 from agent_tui.core.model import Model
 from agent_tui.core.stream import (
     LlmContext,

@@ -1,0 +1,82 @@
+"""Opening the chat. Apart from the command line, so that a plain start can do without its parser.
+
+Parsing no options costs a quarter of the time to the first paint: `agent-tui` and `agent-tui chat`
+come here directly, every other command line through `cli`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from agent_tui.core.errors import AgentError, ConfigError
+
+if TYPE_CHECKING:
+    from agent_tui.config import Flags, Settings
+    from agent_tui.session.session import Session
+
+USAGE = 2
+"""Exit code of a start that makes no sense."""
+
+
+def open_chat(flags: Flags) -> int:
+    """Run the chat to its end; returns the exit code. Raises `AgentError` if it cannot begin."""
+    from agent_tui.tui import ChatApp
+    from agent_tui.tui.themes import theme_files
+
+    _require_terminal()
+    settings = settings_for(flags)
+    themes = theme_files([settings.folders.themes])
+    if flags.theme is not None and flags.theme not in themes:
+        known = ", ".join(themes)
+        raise ConfigError(f"--theme: there is no theme {flags.theme!r}; known: {known}")
+
+    def open_session() -> Session:  # called behind the first paint
+        from agent_tui.session.build import build_session
+
+        return build_session(settings)
+
+    screen = ChatApp(open_session, settings=settings)
+    screen.run()
+    return screen.return_code or 0
+
+
+def settings_for(flags: Flags) -> Settings:
+    """The settings of a start here, with the model chosen."""
+    from agent_tui.config import load_settings
+    from agent_tui.session.models import settle_model
+
+    return settle_model(load_settings(flags, os.environ, Path.cwd()))
+
+
+def exit_with(sentence: str) -> NoReturn:
+    """Say what is wrong and exit with the code of a wrong use."""
+    from agent_tui.core.text import printable
+
+    sys.stderr.write(f"agent-tui: {printable(sentence)}\n")
+    sys.exit(USAGE)
+
+
+def main() -> None:
+    """The chat without any option."""
+    from agent_tui.config import Flags
+
+    try:
+        code = open_chat(Flags())
+    except AgentError as error:
+        exit_with(error.message)
+    sys.exit(code)
+
+
+def _require_terminal() -> None:
+    from agent_tui.tui.terminal import size_reason, unfit_reason
+
+    reason = unfit_reason(sys.stdin, sys.stdout, sys.stderr, os.environ)
+    if reason is None:
+        size = os.get_terminal_size(sys.stderr.fileno())
+        if size.columns and size.lines:  # a terminal that does not know says 0
+            reason = size_reason(size.columns, size.lines)
+    if reason is not None:
+        raise ConfigError(reason)
