@@ -218,7 +218,7 @@ def _call(
     part: dict[str, Any] = {"functionCall": {**repeated, "args": without_nan(block.arguments)}}
     if block.thought_signature:
         part["thoughtSignature"] = block.thought_signature
-    elif is_first and model.id.startswith("gemini-") and generation_of(model.id) >= 3:
+    elif is_first and "gemini-" in model.id and generation_of(model.id) >= 3:
         # Of calls that were made side by side only the first one carries a signature.
         part["thoughtSignature"] = NO_SIGNATURE
     return part

@@ -334,6 +334,7 @@ def test_the_same_model_gets_its_thoughts_and_signatures_back() -> None:
         ThinkingBlock(thinking="", signature="sig"),
         ThinkingBlock(thinking="", redacted=True, signature="blob"),
         TextBlock(text="x", signature="sig"),
+        TextBlock(text="", signature="sig"),
         ToolCall(id="c1", name="echo", thought_signature="sig"),
     ]
     history: list[LlmMessage] = [
@@ -343,6 +344,14 @@ def test_the_same_model_gets_its_thoughts_and_signatures_back() -> None:
     ]
 
     assert normalise(history, MODEL) is history
+
+
+def test_an_empty_text_whose_signature_is_foreign_is_left_out() -> None:
+    content: list[Any] = [TextBlock(text="x"), TextBlock(text="", signature="sig")]
+
+    shown = normalise([user("a"), AssistantMessage(content=content, **FOREIGN)], MODEL)[1]
+
+    assert shown.content == [TextBlock(text="x")]
 
 
 def test_unsigned_empty_thoughts_are_left_out() -> None:

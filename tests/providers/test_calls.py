@@ -9,7 +9,7 @@ import pytest
 from agent_tui.agent.response import parse_arguments
 from agent_tui.core.model import Model
 from agent_tui.core.stream import ToolCallDelta
-from agent_tui.providers.calls import CallAssembler, fresh_short_id
+from agent_tui.providers.calls import CallAssembler, add_whole_call, fresh_short_id
 from agent_tui.providers.stream import MessageBuilder
 
 
@@ -134,3 +134,32 @@ def test_a_short_id_has_nine_letters_and_digits() -> None:
     assert len(fresh_short_id()) == 9
     assert fresh_short_id().isalnum()
     assert fresh_short_id() != fresh_short_id()
+
+
+@pytest.mark.parametrize(
+    ("given", "made"),
+    [
+        ({"a": 1}, ({"a": 1}, None)),
+        (None, ({}, None)),
+        ("{}", ({}, "{}")),
+        ([1], ({}, "[1]")),
+    ],
+    ids=str,
+)
+def test_a_whole_call_has_its_arguments_at_once(given: Any, made: tuple[Any, str | None]) -> None:
+    builder = MessageBuilder(Model("lab", "m"))
+
+    call = add_whole_call(builder, "c1", " ls ", given)
+
+    text = [event.delta for event in builder.take() if isinstance(event, ToolCallDelta)]
+    assert (call.id, call.name, call.arguments) == ("c1", "ls", made[0])
+    assert text == ([] if made[1] is None else [made[1]])
+
+
+@pytest.mark.parametrize("given", ["taken", "", None, 7])
+def test_a_whole_call_without_an_id_of_its_own_gets_one(given: Any) -> None:
+    builder = MessageBuilder(Model("lab", "m"))
+    make_id = iter(["taken", "fresh"]).__next__
+    add_whole_call(builder, "taken", "ls", {})
+
+    assert add_whole_call(builder, given, "ls", {}, make_id).id == "fresh"

@@ -136,3 +136,25 @@ def test_opaque_data_goes_to_the_newest_thoughts_or_to_a_block_of_its_own() -> N
     assert builder.message.content == [ThinkingBlock(thinking="", signature="[1]")]
     assert other.message.content == [TextBlock(text="answer"), ThinkingBlock(signature="[2]")]
     assert told(other.take())[-3:] == ["thinking_start 1", "thinking_end 1", "done"]
+
+
+def test_a_piece_that_must_be_found_again_has_a_block_even_when_it_is_empty() -> None:
+    builder = MessageBuilder(MODEL)
+    builder.text("\n")
+
+    block, start = builder.piece("text", "Hello")
+    again, behind = builder.piece("text", "")
+    thought, first = builder.piece("thinking", "")
+    builder.close_block()
+
+    assert block is again
+    assert (start, behind, first) == (1, 6, 0)
+    assert builder.message.content == [TextBlock(text="\nHello"), ThinkingBlock()]
+    assert thought is builder.message.content[1]
+    assert told(builder.take()) == [
+        "text_start 0",
+        "text_delta 0 \nHello",
+        "text_end 0",
+        "thinking_start 1",
+        "thinking_end 1",
+    ]
