@@ -151,14 +151,3 @@ def test_a_very_small_screen(snap_compare: Any, tmp_path: Path, size: tuple[int,
         await stage.rest(c)
 
     assert snap_compare(stage.app, terminal_size=size, run_before=scene)
-
-
-def test_the_help(snap_compare: Any, tmp_path: Path) -> None:
-    stage = Stage(tmp_path, theme="contrast")
-
-    async def scene(pilot: Pilot[None]) -> None:
-        c = stage.chat(pilot)
-        await c.until(lambda: stage.app.is_ready)
-        await c.press("f1")
-
-    assert snap_compare(stage.app, terminal_size=(110, 36), run_before=scene)
