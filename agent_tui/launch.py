@@ -15,6 +15,7 @@ from agent_tui.core.errors import AgentError, ConfigError
 
 if TYPE_CHECKING:
     from agent_tui.config import Flags, Settings
+    from agent_tui.session.first_model import FindLocal
     from agent_tui.session.session import Session
 
 USAGE = 2
@@ -23,11 +24,12 @@ USAGE = 2
 
 def open_chat(flags: Flags) -> int:
     """Run the chat to its end; returns the exit code. Raises `AgentError` if it cannot begin."""
+    loaded, search = _load(flags)  # local servers answer while the screen is being loaded
     from agent_tui.tui import ChatApp
     from agent_tui.tui.themes import theme_files
 
     _require_terminal()
-    settings = settings_for(flags)
+    settings = _settle(loaded, search)
     themes = theme_files([settings.folders.themes])
     if flags.theme is not None and flags.theme not in themes:
         known = ", ".join(themes)
@@ -45,10 +47,7 @@ def open_chat(flags: Flags) -> int:
 
 def settings_for(flags: Flags) -> Settings:
     """The settings of a start here, with the model chosen."""
-    from agent_tui.config import load_settings
-    from agent_tui.session.models import settle_model
-
-    return settle_model(load_settings(flags, os.environ, Path.cwd()))
+    return _settle(*_load(flags))
 
 
 def exit_with(sentence: str) -> NoReturn:
@@ -68,6 +67,20 @@ def main() -> None:
     except AgentError as error:
         exit_with(error.message)
     sys.exit(code)
+
+
+def _load(flags: Flags) -> tuple[Settings, FindLocal | None]:
+    from agent_tui.config import load_settings
+    from agent_tui.session.first_model import local_search
+
+    settings = load_settings(flags, os.environ, Path.cwd())
+    return settings, local_search(settings)
+
+
+def _settle(settings: Settings, search: FindLocal | None) -> Settings:
+    from agent_tui.session.first_model import settle_model
+
+    return settle_model(settings, search)
 
 
 def _require_terminal() -> None:

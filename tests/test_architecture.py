@@ -115,6 +115,10 @@ def loaded_after(statement: str) -> set[str]:
         ("import agent_tui.cli", {"textual", "httpx", "rich", "jsonschema", "markdown_it"}),
         ("from agent_tui import Agent", {"textual", "httpx", "rich", "jsonschema"}),
         ("import agent_tui.tui.app", {"httpx", "jsonschema", "markdown_it", "pygments"}),
+        (
+            "import agent_tui.launch, agent_tui.tui.app, agent_tui.session.first_model",
+            {"typer", "pydantic", "httpx", "agent_tui.agent.agent"},
+        ),
     ],
 )
 def test_nothing_heavy_loads_before_it_is_needed(statement: str, forbidden: set[str]) -> None:

@@ -6,14 +6,18 @@ Built-in wires are named as text and imported at their first request: the engine
 from __future__ import annotations
 
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from agent_tui.core.errors import InvalidInputError
 from agent_tui.core.model import Model
-from agent_tui.core.stream import StreamFn
+
+if TYPE_CHECKING:
+    # Models are looked up before the first paint, which does without messages and pydantic.
+    from agent_tui.core.stream import StreamFn
 
 _WIRE_BY_API = {
     "openai-chat": "agent_tui.providers.openai_chat:stream",
+    "anthropic": "agent_tui.providers.anthropic:stream",
     "gemini": "agent_tui.providers.gemini:stream",
     "demo": "agent_tui.providers.demo:stream",
 }
