@@ -56,6 +56,14 @@ class Compat:
     prompt_cache_key: bool = False
     affinity_header: str | None = None
     """The header that carries the session's id, for servers that route by it."""
+    adaptive_thinking: bool | None = None
+    """Anthropic: the model decides how long to think, not a budget; None goes by its id."""
+    empty_signature_ok: bool = False
+    """Anthropic: the server signs no thoughts, and takes them back without a signature."""
+    cache_marks: bool = True
+    """Anthropic: say where the server may cache what it has read."""
+    num_ctx: int | None = None
+    """Ollama: the window to load the model with, in tokens; None: chosen by what is known of it."""
     timeouts: Mapping[str, float] = field(default_factory=dict)
     """Seconds: `connect`, `first_byte`, `first_event`, `stall`."""
     local: bool = False
@@ -70,7 +78,6 @@ class Compat:
 
 OTHER_KEYS = frozenset(
     {
-        "adaptive_thinking",
         "api_key_command",
         "api_key_env",
         "merge_user_messages",
@@ -105,7 +112,7 @@ _FIELDS = {f.name: f for f in dataclasses.fields(Compat)}
 def compat_for(model: Model) -> Compat:
     """The record for `model`: defaults < what its host is known for < its own `compat`."""
     found = dict(_DETECTED.get(host_of(model.base_url), {}))
-    found["local"] = is_local(model.base_url)
+    found["local"] = found["empty_signature_ok"] = is_local(model.base_url)
     for name, value in model.compat.items():
         if name in _FIELDS:
             found[name] = _adjusted(name, value)

@@ -14,9 +14,12 @@ from agent_tui.core.model import Model
 from agent_tui.providers.addresses import host_of
 from agent_tui.providers.vendors import VENDORS
 
+BEARER_NAME = "ANTHROPIC_AUTH_TOKEN"
+"""The variable whose key goes out as `Authorization: Bearer`, as gateways before Anthropic want."""
+
 KEY_NAMES: Mapping[str, tuple[str, ...]] = {
     "openai": ("OPENAI_API_KEY",),
-    "anthropic": ("ANTHROPIC_API_KEY",),
+    "anthropic": ("ANTHROPIC_API_KEY", BEARER_NAME),
     "gemini": ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
     "openrouter": ("OPENROUTER_API_KEY",),
     "deepseek": ("DEEPSEEK_API_KEY",),

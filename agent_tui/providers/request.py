@@ -13,12 +13,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from agent_tui.core.errors import ConfigError, ProviderError
+from agent_tui.core.messages import ImageBlock, TextBlock, ThinkingBlock, ToolCall
+from agent_tui.core.stream import LlmContext
 from agent_tui.core.text import printable, without_surrogates
 from agent_tui.providers.compat import Compat
 from agent_tui.providers.errors import read_fault
 from agent_tui.version import __version__
 
 _SECRET_HEADERS = ("authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key")
+_BYTES_PER_TOKEN = 3.5
+_IMAGE_TOKENS = 1200
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 
 
@@ -97,6 +101,29 @@ def without_nan(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [without_nan(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def estimated_tokens(context: LlmContext) -> int:
+    """A guess at the tokens of a request, from its length in UTF-8: 3.5 bytes are a token."""
+    texts = [context.system_prompt or "", *(str(tool.parameters) for tool in context.tools)]
+    tokens = 0.0
+    for message in context.messages:
+        tokens += 4
+        if isinstance(message.content, str):
+            texts.append(message.content)
+            continue
+        for block in message.content:
+            match block:
+                case TextBlock():
+                    texts.append(block.text)
+                case ThinkingBlock():
+                    texts.append(block.thinking)
+                case ToolCall():
+                    texts.append(str(block.arguments))
+                case ImageBlock():
+                    tokens += _IMAGE_TOKENS
+    size = sum(len(text.encode("utf-8", "replace")) for text in texts)
+    return math.ceil(tokens + size / _BYTES_PER_TOKEN)
 
 
 def refused_parameter(

@@ -47,6 +47,11 @@ class MessageBuilder:
         self._held = ("", "")
         self._arguments: dict[int, list[str]] = {}
 
+    @property
+    def is_thinking(self) -> bool:
+        """Whether a thinking block is open."""
+        return self._kind == "thinking"
+
     def start(self) -> None:
         """Say that the response has begun."""
         self._events.append(StreamStart(self.message))
@@ -91,6 +96,15 @@ class MessageBuilder:
         self.close_block()
         index = self._add(ThinkingBlock(signature=signature))
         self._events += [ThinkingStart(index, self.message), ThinkingEnd(index, self.message)]
+
+    def seal_thinking(self, signature: str | None, *, redacted: bool = False) -> None:
+        """End the open thinking block with opaque data; without one, an empty block carries it."""
+        if self._kind != "thinking":
+            self._open("thinking", "", even_blank=True)
+        block = self.message.content[self._index]
+        assert isinstance(block, ThinkingBlock)
+        block.signature, block.redacted = signature, redacted
+        self.close_block()
 
     def open_call(self, call_id: str = "", name: str = "") -> int:
         """Begin a tool call and give its content index; name and id may be set until it closes."""

@@ -106,6 +106,10 @@ class Wire:
     """Key → the headers that carry it."""
     swaps: Mapping[str, str | None]
     """Request parameters that servers may refuse → what to send instead, None for nothing."""
+    last_types: frozenset[str] = frozenset()
+    """Types of payloads after which nothing follows, where an API has them."""
+    explain: Callable[[AgentError, Model], None] | None = None
+    """Puts a failure into better words where the wire knows what it means."""
 
 
 async def connect(url: str, compat: Compat) -> Connection:
@@ -140,6 +144,8 @@ async def respond(
     except AbortedError:
         builder.abort()
     except AgentError as error:
+        if wire.explain is not None:
+            wire.explain(error, model)
         error.message = mask(error.message, run.secrets)
         builder.fail(error)
     finally:
@@ -314,6 +320,8 @@ class _Run:
                     ) from None
             if event == "error" and not (isinstance(payload, dict) and "error" in payload):
                 payload = {"error": payload}
+            if isinstance(payload, dict) and payload.get("type") in self._wire.last_types:
+                self._saw_done = True
             yield payload
 
     def _mind_the_clock(self, has_content: bool, exchange: Exchange) -> None:
