@@ -8,6 +8,7 @@ yet to say that a folder is trusted.
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from agent_tui.core.tables import Table
 Mode = Literal["ask", "auto-edit", "full-auto", "read-only"]
 AfterAbort = Literal["hold", "restore", "send"]
 QueueMode = Literal["one-at-a-time", "all"]
+LocalServers = Literal["find", "ignore"]
 
 APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "demo")
 TIMEOUTS = ("connect", "first_byte", "first_event", "stall")
@@ -110,6 +112,11 @@ class ProviderSettings:
     api: str | None = None
     base_url: str | None = None
     api_key_env: str | None = None
+    api_key_command: str | None = None
+    """A shell command that prints the key."""
+    ca_bundle: str | None = None
+    """A file of certificates to trust instead of the usual ones."""
+    insecure_skip_verify: bool | None = None
     timeouts: Mapping[str, float] = field(default_factory=dict)
     """Seconds: `connect`, `first_byte`, `first_event`, `stall`."""
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -171,6 +178,8 @@ class Settings:
     after_abort: AfterAbort = "hold"
     steering_mode: QueueMode = "one-at-a-time"
     follow_up_mode: QueueMode = "one-at-a-time"
+    local_servers: LocalServers = "find"
+    """Whether to look for servers on this machine when nothing else says which model answers."""
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     problems: tuple[str, ...] = ()
@@ -201,6 +210,13 @@ def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settin
         problems=tuple(problems),
         **found,
     )
+
+
+def unset_variable(name: str) -> str:
+    """Says that there is no such variable, without showing a key that was given for its name."""
+    if re.fullmatch(r"[A-Z][A-Z0-9_]*", name):
+        return f"{name}: there is no {name} in the environment"
+    return "takes the name of a variable in the environment; what it was given is none"
 
 
 def find_folders(environ: Mapping[str, str]) -> Folders:
@@ -265,6 +281,7 @@ def _scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, Any]:
         "after_abort": get_args(AfterAbort),
         "steering_mode": get_args(QueueMode),
         "follow_up_mode": get_args(QueueMode),
+        "local_servers": get_args(LocalServers),
     }
     texts = ("model", "theme", "system_prompt", "append_system_prompt")
     found: dict[str, Any] = {key: table.text(spell(key)) for key in texts}
@@ -298,6 +315,9 @@ def _provider(name: str, table: Table) -> ProviderSettings:
         api=table.choice("api", APIS),
         base_url=table.text("base_url"),
         api_key_env=table.text("api_key_env"),
+        api_key_command=table.text("api_key_command"),
+        ca_bundle=table.text("ca_bundle"),
+        insecure_skip_verify=table.switch("insecure_skip_verify"),
         timeouts=limits,
         headers=table.table("headers").texts(),
         compat=table.table("compat").anything(),
@@ -402,9 +422,7 @@ def _check_flags(flags: Flags, environ: Mapping[str, str]) -> None:
         raise ConfigError("--base-url needs --model: the model's name there", key="--base-url")
     name = flags.api_key_env
     if name is not None and not environ.get(name, "").strip():
-        raise ConfigError(
-            f"--api-key-env {name}: there is no {name} in the environment", key="--api-key-env"
-        )
+        raise ConfigError(f"--api-key-env {unset_variable(name)}", key="--api-key-env")
 
 
 def _flag(key: str) -> str:

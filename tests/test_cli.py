@@ -221,7 +221,7 @@ import sys
 from pathlib import Path
 import agent_tui.__main__
 from agent_tui.config import Flags, load_settings
-from agent_tui.session.models import settle_model
+from agent_tui.session.first_model import settle_model
 from agent_tui.session.build import build_session
 import os
 build_session(settle_model(load_settings(Flags(), os.environ, Path.cwd())))

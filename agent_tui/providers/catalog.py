@@ -125,7 +125,7 @@ def _model(vendor: Vendor, entry: _Entry, model_id: str, environ: Mapping[str, s
     return Model(
         provider=vendor.name,
         id=model_id,
-        api=vendor.api,
+        api=vendor.api_at(base_url),
         base_url=base_url,
         name=entry.get("name") if is_exact else None,
         context_window=entry.get("context_window"),

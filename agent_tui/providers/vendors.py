@@ -23,12 +23,22 @@ class Vendor:
     """A program on the person's own machine: it costs nothing as long as its address is local."""
     address_variable: str = ""
     """The environment variable that moves it to another address."""
+    api_elsewhere: str = ""
+    """The wire for other addresses, where servers that imitate it know only that one."""
+
+    def api_at(self, base_url: str) -> str:
+        """The wire to use at `base_url`."""
+        return self.api if base_url == self.base_url else self.api_elsewhere or self.api
 
 
 _ALL = (
     Vendor("demo", "demo"),
     Vendor(
-        "openai", "openai-chat", "https://api.openai.com/v1", address_variable="OPENAI_BASE_URL"
+        "openai",
+        "openai-chat",
+        "https://api.openai.com/v1",
+        address_variable="OPENAI_BASE_URL",
+        api_elsewhere="openai-chat",
     ),
     Vendor(
         "anthropic",

@@ -10,7 +10,8 @@ from agent_tui.agent.agent import Agent
 from agent_tui.config import Settings
 from agent_tui.core.tool import Tool
 from agent_tui.session.approvals import Approvals
-from agent_tui.session.models import ModelBook, settle_model
+from agent_tui.session.first_model import settle_model
+from agent_tui.session.models import ModelBook
 from agent_tui.session.prompts import system_prompt
 from agent_tui.session.session import Session
 from agent_tui.session.usercode import load_agent, load_tools

@@ -2,39 +2,23 @@
 
 A provider of the settings that the catalog knows changes what it names and keeps the rest; any
 other one is a server of its own. Where a key may go is decided by `providers/keys.py`; here a
-provider only gets the name of the variable that a person chose for it.
+provider only gets the name of the variable, or the command, that a person chose for it.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from agent_tui.config import ModelSettings, ProviderSettings, Settings
-from agent_tui.core.errors import AgentError, ConfigError, InvalidInputError
+from agent_tui.core.errors import ConfigError, InvalidInputError
 from agent_tui.core.model import Model
 from agent_tui.core.registry import find_model, is_registered, require_wire
 from agent_tui.providers.addresses import clean_base_url
-from agent_tui.providers.catalog import get_model, list_models, provider_names
-from agent_tui.providers.keys import KEY_NAMES, key_from_environment
-
-DEMO = "demo/tour"
-FIRST_MODELS: Mapping[str, str] = {
-    "openai": "gpt-6.2-sol",
-    "openrouter": "anthropic/claude-sonnet-5.5",
-    "deepseek": "deepseek-flash",
-    "groq": "openai/gpt-oss-120b",
-    "mistral": "mistral-medium-latest",
-    "xai": "grok-4.7",
-    "zai": "glm-5.3",
-    "moonshot": "kimi-k3",
-    "together": "openai/gpt-oss-120b",
-    "fireworks": "accounts/fireworks/models/glm-5p3",
-    "cerebras": "gpt-oss-120b",
-}
-"""What a provider starts with when nothing but its key was found, in the order of preference."""
+from agent_tui.providers.catalog import get_model, list_models
+from agent_tui.providers.vendors import VENDORS, Vendor
 
 
 class ModelBook:
@@ -94,12 +78,20 @@ class ModelBook:
         compat: dict[str, Any] = {**base.compat, **table.compat}
         if table.api_key_env or table.origin == "flags":
             compat["api_key_env"] = table.api_key_env or ""
+        if table.api_key_command:
+            compat["api_key_command"] = table.api_key_command
+        if table.ca_bundle:
+            compat["ca_bundle"] = str(Path(table.ca_bundle).expanduser())
+        if table.insecure_skip_verify is not None:
+            compat["insecure_skip_verify"] = table.insecure_skip_verify
         if table.timeouts:
             compat["timeouts"] = {**compat.get("timeouts", {}), **table.timeouts}
+        base_url = self._address(table, base)
+        vendor = self._vendor(table)
         model = replace(
             base,
-            api=table.api or base.api,
-            base_url=self._address(table, base),
+            api=table.api or (vendor.api_at(base_url) if vendor else base.api),
+            base_url=base_url,
             headers={**base.headers, **table.headers},
             compat=compat,
         )
@@ -107,13 +99,13 @@ class ModelBook:
 
     def _base(self, table: ProviderSettings, model_id: str, entry: ModelSettings | None) -> Model:
         """What is known of the model before the settings speak."""
-        if table.origin == "file" and table.name in provider_names():
+        if self._vendor(table) is not None:
             try:
                 return get_model(f"{table.name}/{model_id}", self._environ)
             except InvalidInputError:
                 if entry is None and table.base_url is None:
                     raise
-                sibling = next(m for m in list_models(self._environ) if m.provider == table.name)
+                sibling = list_models(self._environ, table.name)[0]
                 return Model(table.name, model_id, sibling.api, sibling.base_url)
         if table.models and entry is None:
             known = ", ".join(m.id for m in table.models)
@@ -131,73 +123,15 @@ class ModelBook:
             where = "--base-url" if table.origin == "flags" else f"providers.{table.name}.base_url"
             raise ConfigError(f"{where}: {error.message}", key=where) from None
 
+    @staticmethod
+    def _vendor(table: ProviderSettings) -> Vendor | None:
+        """The known provider that the table changes; None for a server of the person's own."""
+        return VENDORS.get(table.name) if table.origin == "file" else None
+
     def _address_is_from_environment(self, table: ProviderSettings) -> bool:
-        names = {"openai": "OPENAI_BASE_URL", "ollama": "OLLAMA_HOST"}
-        variable = names.get(table.name) if table.origin == "file" else None
-        return variable is not None and bool(self._environ.get(variable, "").strip())
-
-
-def settle_model(settings: Settings) -> Settings:
-    """`settings` with a model that can be found, the reason for it, and what is wrong with it.
-
-    Raises:
-        ConfigError, InvalidInputError: The model that was asked for does not exist.
-    """
-    if settings.model is None and settings.agent is not None:
-        return replace(settings, model_reason="it is the agent's own")
-    problems = list(settings.problems)
-    key, reason = settings.model, settings.model_reason
-    if key is None:
-        key, reason = _first_model(settings, problems)
-    try:
-        if settings.api_key_env:
-            settings = replace(settings, providers=_with_key_name(settings, key))
-        model = ModelBook(settings).find(key)
-    except AgentError as error:
-        raise type(error)(f"{error.message} ({reason})") from None
-    table = settings.providers.get(model.provider)
-    if table is not None:
-        problems += _provider_problems(table, settings.environ)
-    return replace(settings, model=model.key, model_reason=reason, problems=tuple(problems))
-
-
-def _first_model(settings: Settings, problems: list[str]) -> tuple[str, str]:
-    for provider, model_id in FIRST_MODELS.items():
-        try:
-            found = key_from_environment(provider, settings.environ) is not None
-        except ConfigError as error:
-            problems.append(f"environment: {error.message}")
-            continue
-        if found:
-            names = [n for n in KEY_NAMES[provider] if settings.environ.get(n, "").strip()]
-            return f"{provider}/{model_id}", f"{names[0]} is set"
-    if settings.environ.get("OPENAI_BASE_URL", "").strip():
-        return f"openai/{FIRST_MODELS['openai']}", "OPENAI_BASE_URL is set"
-    return DEMO, "no model is configured and no key was found"
-
-
-def _with_key_name(settings: Settings, key: str) -> dict[str, ProviderSettings]:
-    """The providers, with the variable of `--api-key-env` for the one that serves `key`."""
-    name = ModelBook(settings).find(key).provider
-    table = settings.providers.get(name, ProviderSettings(name))
-    return {**settings.providers, name: replace(table, api_key_env=settings.api_key_env)}
-
-
-def _provider_problems(table: ProviderSettings, environ: Mapping[str, str]) -> list[str]:
-    from agent_tui.providers.compat import compat_problems
-
-    place = f"providers.{table.name}"
-    problems = [f"{place}.compat: {text}" for text in compat_problems(table.compat)]
-    for entry in table.models:
-        problems += [
-            f"{place}.models {entry.id!r}: compat: {text}" for text in compat_problems(entry.compat)
-        ]
-    name = table.api_key_env
-    if name and not environ.get(name, "").strip():
-        problems.append(
-            f"{place}.api_key_env: there is no {name} in the environment; requests go without a key"
-        )
-    return problems
+        vendor = self._vendor(table)
+        variable = vendor.address_variable if vendor else ""
+        return bool(variable and self._environ.get(variable, "").strip())
 
 
 def _with_entry(model: Model, entry: ModelSettings | None) -> Model:

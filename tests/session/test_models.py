@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from agent_tui.config import Flags, Settings, load_settings
+from agent_tui.config import Flags, ProviderSettings, Settings, load_settings
 from agent_tui.core.errors import AgentError, ConfigError
 from agent_tui.core.model import Model, ModelCost
 from agent_tui.providers.catalog import get_model
 from agent_tui.providers.keys import key_for
-from agent_tui.session.models import FIRST_MODELS, ModelBook, settle_model
+from agent_tui.session.first_model import settle_model
+from agent_tui.session.models import ModelBook
 
 LOCAL = """
 [providers.local]
@@ -35,62 +37,7 @@ def model_of(settings: Settings) -> Model:
     return ModelBook(settings).find(settings.model or "")
 
 
-# -- the choice ----------------------------------------------------------------------------------
-
-
-def test_with_nothing_at_all_the_demonstration_answers(tmp_path: Path) -> None:
-    settings = settled(tmp_path)
-
-    assert settings.model == "demo/tour"
-    assert settings.model_reason == "no model is configured and no key was found"
-
-
-@pytest.mark.parametrize(
-    ("variable", "provider"),
-    [
-        ("OPENAI_API_KEY", "openai"),
-        ("OPENROUTER_API_KEY", "openrouter"),
-        ("DEEPSEEK_API_KEY", "deepseek"),
-        ("GROQ_API_KEY", "groq"),
-        ("MISTRAL_API_KEY", "mistral"),
-        ("XAI_API_KEY", "xai"),
-    ],
-)
-def test_a_key_in_the_environment_chooses_its_provider(
-    tmp_path: Path, variable: str, provider: str
-) -> None:
-    settings = settled(tmp_path, "", None, **{variable: "k"})
-
-    assert settings.model == f"{provider}/{FIRST_MODELS[provider]}"
-    assert settings.model_reason == f"{variable} is set"
-
-
-def test_a_configured_model_wins_over_a_key(tmp_path: Path) -> None:
-    settings = settled(tmp_path, 'model = "demo/tour"', OPENAI_API_KEY="k")
-
-    assert settings.model == "demo/tour"
-
-
-def test_an_unusable_key_is_a_problem_and_not_chosen(tmp_path: Path) -> None:
-    settings = settled(tmp_path, OPENAI_API_KEY="sk canary")
-
-    assert settings.model == "demo/tour"
-    assert "OPENAI_API_KEY" in settings.problems[0]
-    assert "canary" not in settings.problems[0]
-
-
-def test_an_address_alone_chooses_openais_wire(tmp_path: Path) -> None:
-    settings = settled(tmp_path, OPENAI_BASE_URL="http://127.0.0.1:1/v1/")
-
-    assert model_of(settings).base_url == "http://127.0.0.1:1/v1"
-    assert settings.model_reason == "OPENAI_BASE_URL is set"
-
-
-@pytest.mark.parametrize("provider", FIRST_MODELS)
-def test_every_first_model_is_in_the_catalog(provider: str) -> None:
-    model = get_model(f"{provider}/{FIRST_MODELS[provider]}", {})
-
-    assert model.context_window is not None
+# -- names ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -122,10 +69,11 @@ def test_an_unknown_id_of_a_configured_provider_says_its_ids(tmp_path: Path) -> 
 
 
 def test_a_wire_that_is_not_built_in_is_refused(tmp_path: Path) -> None:
-    toml = '[providers.x]\napi = "gemini"\nbase_url = "http://h"'
+    table = ProviderSettings("x", api="pigeon", base_url="http://h")
+    settings = replace(settled(tmp_path), providers={"x": table})
 
     with pytest.raises(AgentError, match="nothing serves x/m"):
-        settled(tmp_path, toml, Flags(model="x/m"))
+        ModelBook(settings).find("x/m")
 
 
 # -- what a table makes of it --------------------------------------------------------------------
@@ -190,6 +138,40 @@ def test_problems_of_the_provider_in_use_are_told(tmp_path: Path) -> None:
 
     assert "providers.local.compat: unknown key 'think_tag'" in problems[0]
     assert "LOCAL_KEY" in problems[1]
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ('api_key_env = "sk-canary"', "api_key_env takes the name of a variable"),
+        ('ca_bundle = "/nowhere.pem"', "ca_bundle: there is no file /nowhere.pem"),
+        ("insecure_skip_verify = true", "insecure_skip_verify: whoever stands between"),
+    ],
+)
+def test_what_will_not_work_or_is_dangerous_is_told(tmp_path: Path, toml: str, words: str) -> None:
+    toml = f'[providers.lab]\nbase_url = "https://h/v1"\n{toml}'
+
+    [problem] = settled(tmp_path, toml, Flags(model="lab/m")).problems
+
+    assert words in problem
+    assert "canary" not in problem
+
+
+def test_certificates_and_the_keys_command_go_with_the_model(tmp_path: Path) -> None:
+    (tmp_path / "ca.pem").touch()
+    toml = f"""
+    [providers.lab]
+    base_url = "https://h/v1"
+    api_key_command = "pass show lab"
+    ca_bundle = "{tmp_path}/ca.pem"
+    insecure_skip_verify = false
+    """
+
+    compat = model_of(settled(tmp_path, toml, Flags(model="lab/m"))).compat
+
+    assert compat["api_key_command"] == "pass show lab"
+    assert compat["ca_bundle"] == f"{tmp_path}/ca.pem"
+    assert compat["insecure_skip_verify"] is False
 
 
 def test_all_models_are_listed_once_the_settings_first(tmp_path: Path) -> None:
