@@ -10,7 +10,7 @@ import gc
 import threading
 from importlib import import_module
 
-MODULES = ("httpx", "jsonschema", "markdown_it", "linkify_it", "pygments.lexers", "pygments.token")
+MODULES = ("httpx", "jsonschema", "markdown_it", "pygments.lexers", "pygments.token")
 
 
 def up() -> threading.Thread:
