@@ -123,7 +123,7 @@ class Turns:
         turn = self._turn = _Turn()
         try:
             if not await self._may_go_on(turn, is_new_turn=True):
-                raise InvalidStateError("a budget is used up; nothing was sent")
+                raise InvalidStateError("A budget is used up: nothing was sent.")
             await start()
             await self._settle(turn)
         except BaseException:

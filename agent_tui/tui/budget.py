@@ -71,6 +71,7 @@ _MEASURES: dict[LimitKind, str] = {
 def _answers(offer: str, width: int) -> str:
     texts = (
         f"alt+x extend to {offer} · alt+l one last answer, without tools · alt+s stop here",
+        f"alt+x extend to {offer} · alt+l last answer, no tools · alt+s stop",
         "alt+x extend · alt+l last answer · alt+s stop",
         "/extend · /finish · /stop",
     )

@@ -133,7 +133,7 @@ class Delivery:
         if self._presenter.can_continue:
             self._presenter.can_continue = False
             self._forget_failed_answer()
-            self._begin(self._session.continue_())
+            self._begin(self._continue())
             return True
         return False
 
@@ -148,6 +148,13 @@ class Delivery:
             await turn
         except AgentError as error:
             self._presenter.say(error.message, "error")
+
+    async def _continue(self) -> None:
+        try:
+            await self._session.continue_()
+        except AgentError:
+            self._presenter.can_continue = True
+            raise
 
     async def _prompt(self, message: UserMessage) -> None:
         try:

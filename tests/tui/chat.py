@@ -12,6 +12,8 @@ from typing import Any
 from textual.pilot import Pilot
 
 from agent_tui import Agent, Tool, ToolContext, UserMessage
+from agent_tui.core.limits import Limits
+from agent_tui.core.model import Model, ModelCost
 from agent_tui.core.stream import LlmContext
 from agent_tui.session.approvals import ApprovalMode
 from agent_tui.session.session import Session
@@ -170,15 +172,24 @@ async def chat(
     size: tuple[int, int] = (80, 24),
     mode: ApprovalMode = "full-auto",
     cwd: Path | None = None,
+    prices: ModelCost | None = None,
+    turn_limits: Limits | None = None,
+    session_limits: Limits | None = None,
     **agent: Any,
 ) -> AsyncIterator[Chat]:
     """The app on a screen of its own, its session open."""
-    model, clock = ScriptedModel(script), Clock()
+    script_model, clock = ScriptedModel(script), Clock()
+    model = Model("test", "m", cost=prices)
     session = Session.open(
-        Agent("test/m", stream_fn=model, tools=tools, **agent), cwd=cwd, mode=mode, clock=clock
+        Agent(model, stream_fn=script_model, tools=tools, **agent),
+        cwd=cwd,
+        mode=mode,
+        clock=clock,
+        turn_limits=turn_limits,
+        session_limits=session_limits,
     )
     app = ChatApp(session, clock=clock, environ={})
     async with app.run_test(size=size) as pilot:
-        made = Chat(app, pilot, model, session, clock)
+        made = Chat(app, pilot, script_model, session, clock)
         await made.until(lambda: app.is_ready)
         yield made
