@@ -51,9 +51,8 @@ class Meter:
     def words(self) -> str:
         """`$0.52 of this turn's $0.50`."""
         whose = "this turn's" if self.scope == "turn" else "the session's"
-        mark = "≥" if self.is_partial and self.kind != "cost" else ""
         used = amount(self.kind, self.used, is_partial=self.is_partial)
-        return f"{mark}{used} of {whose} {amount(self.kind, self.limit)}{_UNITS[self.kind]}"
+        return f"{used} of {whose} {amount(self.kind, self.limit)}{_UNITS[self.kind]}"
 
 
 _UNITS: dict[LimitKind, str] = {
@@ -65,11 +64,13 @@ _UNITS: dict[LimitKind, str] = {
 
 
 def amount(kind: LimitKind, value: float, *, is_partial: bool = False) -> str:
-    """A quantity of one kind, as a person reads it."""
+    """A quantity of one kind, as a person reads it; nothing known is `?`, not zero."""
+    is_unknown = is_partial and not value
     match kind:
         case "cost":
-            return money(value, incomplete=is_partial)
+            return money(None if is_unknown else value, incomplete=is_partial)
         case "time":
             return clock(value)
         case _:
-            return count(round(value))
+            mark = "≥" if is_partial else ""
+            return "?" if is_unknown else f"{mark}{count(round(value))}"

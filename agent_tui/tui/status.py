@@ -167,8 +167,9 @@ def cost_of(spent: Spent) -> str:
     """
     if not spent.requests and spent.usage.is_empty:
         return "$0"
-    mark = "*" if spent.has_own_price else ""
-    return money(spent.usage.cost_usd, incomplete=spent.cost_is_partial) + mark
+    usd = spent.usage.cost_usd
+    mark = "*" if spent.has_own_price and usd is not None else ""
+    return money(usd, incomplete=spent.cost_is_partial) + mark
 
 
 def _token_fields(turn: Counters, share: str) -> list[Field]:
