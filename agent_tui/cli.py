@@ -288,6 +288,34 @@ def show() -> None:
 
 
 @app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a start here finds: keys, servers, the terminal, the settings, versions.
+
+    No key is shown. Only servers on this machine are asked.
+    """
+    import asyncio
+    import dataclasses
+    import json
+
+    from agent_tui.config import Flags
+    from agent_tui.session.doctor import examine
+    from agent_tui.tui.abilities import terminal_abilities
+
+    abilities = terminal_abilities(sys.stdin, sys.stderr, os.environ)
+    report = asyncio.run(examine(_load(Flags())))
+    if as_json:
+        found = {**report.to_json(), "terminal": dataclasses.asdict(abilities)}
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    from agent_tui.core.text import printable
+
+    for name, sentence in [*abilities.rows(), *report.rows()]:
+        typer.echo(f"{name:<10} {printable(sentence)}")
+
+
+@app.command()
 def reset() -> None:
     """Put a terminal right that a crashed program left in a strange state."""
     from agent_tui.tui.terminal import reset as reset_terminal

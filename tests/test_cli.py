@@ -58,7 +58,9 @@ def test_the_version() -> None:
     assert program("--version") == (0, f"agent-tui {__version__}\n", "")
 
 
-@pytest.mark.parametrize("command", ["chat", "run", "models", "themes", "config", "reset"])
+@pytest.mark.parametrize(
+    "command", ["chat", "run", "models", "themes", "config", "doctor", "reset"]
+)
 def test_help_names_every_command(command: str, here: Here) -> None:
     code, out, _ = here("--help")
 
@@ -95,6 +97,25 @@ def test_models_of_nobody_is_wrong_use(here: Here) -> None:
 
     assert code == 2
     assert "'nobody'" in err
+
+
+def test_the_doctor_reads_well(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "canary")
+
+    code, out, _ = here("doctor")
+
+    assert code == 0
+    assert "key        groq: GROQ_API_KEY\n" in out
+    assert "canary" not in out
+
+
+def test_the_doctor_speaks_json(here: Here) -> None:
+    code, out, _ = here("doctor", "--json")
+
+    assert code == 0
+    assert {"versions", "model", "keys", "servers", "terminal", "problems"} <= json.loads(
+        out
+    ).keys()
 
 
 def test_themes_lists_the_looks(here: Here) -> None:

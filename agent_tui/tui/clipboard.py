@@ -43,6 +43,11 @@ class Clipboard:
         self._write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
         return "terminal"
 
+    @property
+    def way(self) -> str:
+        """What `copy` will try first: a tool's name or "terminal"."""
+        return next((command[0] for command in self._tools()), "terminal")
+
     def _tools(self) -> list[Sequence[str]]:
         """The commands worth a try here, best first."""
         environ = self._environ
