@@ -19,6 +19,7 @@ _WIRE_BY_API = {
     "openai-chat": "agent_tui.providers.openai_chat:stream",
     "anthropic": "agent_tui.providers.anthropic:stream",
     "gemini": "agent_tui.providers.gemini:stream",
+    "ollama": "agent_tui.providers.ollama:stream",
     "demo": "agent_tui.providers.demo:stream",
 }
 _registered: dict[str, StreamFn] = {}

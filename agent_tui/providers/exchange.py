@@ -38,14 +38,14 @@ class AbortedError(Exception):
 
 
 class Exchange:
-    """A request that is being sent. Whoever made it awaits `close()`."""
+    """A request that is being sent, a GET without a body. Whoever made it awaits `close()`."""
 
     def __init__(
         self,
         connection: Connection,
         url: str,
         headers: Mapping[str, str],
-        body: bytes,
+        body: bytes | None,
         *,
         connect_limit: float,
         signal: AbortSignal,

@@ -24,6 +24,7 @@ from agent_tui.core.usage import Usage
 from agent_tui.providers.calls import add_whole_call
 from agent_tui.providers.errors import stream_error
 from agent_tui.providers.gemini_request import MADE_ID, build
+from agent_tui.providers.loose import items, mapping, number, text
 from agent_tui.providers.signatures import with_signature
 from agent_tui.providers.sse import SseDecoder
 from agent_tui.providers.stream import MessageBuilder
@@ -64,7 +65,7 @@ class Parser:
         """The events of these chunks. Raises `ProviderError` for a chunk that reports one."""
         for payload in payloads:
             # Without `alt=sse`, as behind some proxies, the whole answer is one list of chunks.
-            for item in payload if isinstance(payload, list) else [payload]:
+            for item in items(payload) or [payload]:
                 if isinstance(item, dict):
                     self._take(item)
         return self.builder.take()
@@ -81,47 +82,39 @@ class Parser:
     def _take(self, payload: dict[str, Any]) -> None:
         if payload.get("error"):
             raise stream_error(payload, self._model)
-        if isinstance(counts := payload.get("usageMetadata"), dict):
-            self._counts |= {name: count for name, count in counts.items() if count is not None}
-            self.builder.message.usage = usage_of(self._counts) or self.builder.message.usage
         message = self.builder.message
-        if message.response_id is None and isinstance(payload.get("responseId"), str):
-            message.response_id = payload["responseId"]
-        candidates = payload.get("candidates")
-        candidate = candidates[0] if isinstance(candidates, list) and candidates else None
-        if isinstance(candidate, dict):
+        counts = mapping(payload.get("usageMetadata"))
+        self._counts |= {name: count for name, count in counts.items() if count is not None}
+        message.usage = usage_of(self._counts) or message.usage
+        message.response_id = message.response_id or text(payload.get("responseId")) or None
+        if candidate := mapping(next(iter(items(payload.get("candidates"))), None)):
             self._take_candidate(candidate)
-        elif isinstance(feedback := payload.get("promptFeedback"), dict):
-            self._block_reason = str(feedback.get("blockReason") or "")
-            self._said = str(feedback.get("blockReasonMessage") or "")
+        elif feedback := mapping(payload.get("promptFeedback")):
+            self._block_reason = text(feedback.get("blockReason"))
+            self._said = text(feedback.get("blockReasonMessage"))
 
-    def _take_candidate(self, candidate: dict[str, Any]) -> None:
-        content = candidate.get("content")
-        parts = content.get("parts") if isinstance(content, dict) else None
-        for part in parts if isinstance(parts, list) else ():
-            if isinstance(part, dict):
-                self._take_part(part)
-        if (reason := candidate.get("finishReason")) and isinstance(reason, str):
+    def _take_candidate(self, candidate: Mapping[str, Any]) -> None:
+        for part in items(mapping(candidate.get("content")).get("parts")):
+            self._take_part(mapping(part))
+        if reason := text(candidate.get("finishReason")):
             self._reason = reason
-            self._said = str(candidate.get("finishMessage") or "")
+            self._said = text(candidate.get("finishMessage"))
 
-    def _take_part(self, part: dict[str, Any]) -> None:
-        signature = part.get("thoughtSignature")
-        data = signature if isinstance(signature, str) and signature else None
+    def _take_part(self, part: Mapping[str, Any]) -> None:
+        data = text(part.get("thoughtSignature")) or None
         if isinstance(call := part.get("functionCall"), dict):
             add_whole_call(
                 self.builder, call.get("id"), call.get("name"), call.get("args"), _fresh_id
             ).thought_signature = data
             return
-        text = part.get("text")
-        text = text if isinstance(text, str) else ""
+        words = text(part.get("text"))
         if data is not None:
-            block, start = self.builder.piece("thinking" if part.get("thought") else "text", text)
-            block.signature = with_signature(block.signature, start, start + len(text), data)
+            block, start = self.builder.piece("thinking" if part.get("thought") else "text", words)
+            block.signature = with_signature(block.signature, start, start + len(words), data)
         elif part.get("thought"):
-            self.builder.thinking(text)
+            self.builder.thinking(words)
         else:
-            self.builder.text(text)
+            self.builder.text(words)
 
     def _ending(self, *, has_content: bool) -> Literal["stop", "length"]:
         reason, who = self._reason, self._model.provider or self._model.id
@@ -155,25 +148,19 @@ def usage_of(raw: Mapping[str, Any]) -> Usage | None:
     `promptTokenCount` holds the cached ones, `candidatesTokenCount` not the thoughts. A count that
     is zero may be left out.
     """
-    if _number(raw, "promptTokenCount") is None and _number(raw, "totalTokenCount") is None:
+    if number(raw.get("promptTokenCount")) is None and number(raw.get("totalTokenCount")) is None:
         return None
-    prompt = _number(raw, "promptTokenCount") or 0
-    cached = min(_number(raw, "cachedContentTokenCount") or 0, prompt)
-    thoughts = _number(raw, "thoughtsTokenCount") or 0
+    prompt = number(raw.get("promptTokenCount")) or 0
+    cached = min(number(raw.get("cachedContentTokenCount")) or 0, prompt)
+    thoughts = number(raw.get("thoughtsTokenCount")) or 0
     usage = Usage(
-        input=prompt - cached + (_number(raw, "toolUsePromptTokenCount") or 0),
-        output=(_number(raw, "candidatesTokenCount") or 0) + thoughts,
+        input=prompt - cached + (number(raw.get("toolUsePromptTokenCount")) or 0),
+        output=(number(raw.get("candidatesTokenCount")) or 0) + thoughts,
         cache_read=cached,
         reasoning=thoughts,
     )
-    usage.total = _number(raw, "totalTokenCount") or usage.prompt_tokens + usage.output
+    usage.total = number(raw.get("totalTokenCount")) or usage.prompt_tokens + usage.output
     return usage
-
-
-def _number(raw: Mapping[str, Any], name: str) -> int | None:
-    value: Any = raw.get(name)
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return int(value) if is_number else None
 
 
 def _fresh_id() -> str:

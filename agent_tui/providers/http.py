@@ -35,6 +35,8 @@ class Connection:
     proxy: str | None = None
     refused: dict[str, set[str]] = field(default_factory=dict)
     """Model id → request parameters that the server named as unwanted."""
+    learned: dict[str, Any] = field(default_factory=dict)
+    """Model id → what the server said about the model, in the words of its wire."""
     closing: set[asyncio.Task[None]] = field(default_factory=set)
     """Readers that are about to end; kept here so that they are not forgotten."""
 
@@ -156,10 +158,12 @@ async def sent(
     connection: Connection,
     url: str,
     headers: Mapping[str, str],
-    body: bytes,
+    body: bytes | None,
     connect_limit: float,
 ) -> AsyncIterator[Answer]:
-    """The answer to a POST, its body still unread; leaving closes the socket or frees it for reuse.
+    """The answer to a POST, or to a GET if `body` is None; leaving closes or frees the socket.
+
+    The answer's own body is still unread.
 
     Raises:
         StaleConnectionError: A kept-open connection turned out to be closed; nothing was answered.
@@ -177,7 +181,7 @@ async def sent(
     limits = client.timeout.as_dict() | {"connect": connect_limit}
     try:
         request = client.build_request(
-            "POST",
+            "GET" if body is None else "POST",
             url,
             headers=dict(headers),
             content=body,
@@ -196,6 +200,10 @@ async def sent(
             yield Answer(response.status_code, names, pieces)
     finally:
         await response.aclose()
+
+
+class NobodyThereError(NetworkError):
+    """Nothing listens at the address."""
 
 
 class StaleConnectionError(Exception):
@@ -252,7 +260,7 @@ def _network_error(
                     f"the name {parts.hostname} cannot be resolved; check network and address"
                 )
             case ConnectionRefusedError():
-                return NetworkError(f"nothing answers at {place}; is the server running?")
+                return NobodyThereError(f"nothing answers at {place}; is the server running?")
     if isinstance(error, httpx.ProxyError):
         return NetworkError(f"{place} refuses: {mask(str(error))}")
     if isinstance(error, httpx.RemoteProtocolError):

@@ -64,7 +64,7 @@ _ALL = (
     Vendor("huggingface", "openai-chat", "https://router.huggingface.co/v1", takes_any_model=True),
     Vendor(
         "ollama",
-        "openai-chat",
+        "ollama",
         "http://127.0.0.1:11434",
         takes_any_model=True,
         is_local=True,
