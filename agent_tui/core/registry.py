@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _WIRE_BY_API = {
     "openai-chat": "agent_tui.providers.openai_chat:stream",
+    "openai-responses": "agent_tui.providers.openai_responses:stream",
     "anthropic": "agent_tui.providers.anthropic:stream",
     "gemini": "agent_tui.providers.gemini:stream",
     "ollama": "agent_tui.providers.ollama:stream",

@@ -22,7 +22,7 @@ from agent_tui.providers.anthropic_request import build
 from agent_tui.providers.calls import fresh_call_id
 from agent_tui.providers.errors import stream_error
 from agent_tui.providers.keys import BEARER_NAME
-from agent_tui.providers.loose import items, mapping, number, text
+from agent_tui.providers.loose import items, mapping, number, text, unpacked
 from agent_tui.providers.sse import SseDecoder
 from agent_tui.providers.stream import MessageBuilder
 from agent_tui.providers.wire import Wire, respond
@@ -217,7 +217,7 @@ class Parser:
                 self._finish_call(block)
             case _:
                 if block.arguments:
-                    block.start["input"] = _parsed("".join(block.arguments))
+                    block.start["input"] = unpacked("".join(block.arguments))
                 self.builder.close_block()
                 raw = json.dumps(block.start, ensure_ascii=False)
                 self.builder.seal_thinking(raw, redacted=True)
@@ -226,7 +226,7 @@ class Parser:
         """Attach the signature; servers that sign nothing send an empty one, or none at all."""
         announced = block.start.get("signature")
         signature = block.signature or (announced if isinstance(announced, str) else None)
-        if signature or self.builder.is_thinking:
+        if signature or self.builder.open_block is not None:
             self.builder.seal_thinking(signature)
 
     def _finish_call(self, block: _Block) -> None:
@@ -288,13 +288,6 @@ def usage_of(raw: Mapping[str, Any]) -> Usage | None:
     usage.cache_write_long = min(long, usage.cache_write)
     usage.total = usage.prompt_tokens + usage.output
     return usage
-
-
-def _parsed(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return {}
 
 
 def _grow(block: dict[str, Any], delta: Mapping[str, Any]) -> None:

@@ -7,7 +7,6 @@ Everything before the newest message stays byte by byte what it was.
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Sequence
@@ -27,6 +26,7 @@ from agent_tui.core.model import Model, ThinkingLevel
 from agent_tui.core.stream import LlmContext, StreamOptions, ToolSchema
 from agent_tui.providers.addresses import with_endpoint
 from agent_tui.providers.compat import Compat, compat_for, effort_word
+from agent_tui.providers.loose import unpacked
 from agent_tui.providers.openai_chat_request import NO_OUTPUT
 from agent_tui.providers.request import Request, estimated_tokens, without_nan
 
@@ -264,10 +264,9 @@ def _answer_blocks(message: AssistantMessage, compat: Compat) -> list[_Json]:
 def _thought(block: ThinkingBlock, compat: Compat) -> list[_Json]:
     """Sealed ones go back as they came; unsigned ones as text, unless the server signs none."""
     if block.redacted and block.signature:
-        # A whole block of another kind is kept as JSON, which redacted data never looks like.
-        is_whole = block.signature.startswith("{")
-        data = {"type": "redacted_thinking", "data": block.signature}
-        return [json.loads(block.signature) if is_whole else data]
+        # A whole block of another kind is kept as JSON, which redacted data never is.
+        whole = unpacked(block.signature)
+        return [dict(whole) or {"type": "redacted_thinking", "data": block.signature}]
     if block.signature or (compat.empty_signature_ok and block.thinking.strip()):
         signature = block.signature or ""
         return [{"type": "thinking", "thinking": block.thinking, "signature": signature}]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,3 +26,11 @@ def items(value: Any) -> list[Any]:
 def text(value: Any) -> str:
     """A string, else an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def unpacked(value: str | None) -> Mapping[str, Any]:
+    """The object that JSON text stands for; empty if it stands for none."""
+    try:
+        return mapping(json.loads(value or ""))
+    except (ValueError, RecursionError):
+        return {}

@@ -137,14 +137,15 @@ def refused_parameter(
 
     `swaps` names what we can do without, and what may be sent instead. `sent` is the body as built,
     `refused` what was left out of it already.
+    A name with a dot in it is that of a field of a parameter.
     """
     if error.status not in (400, 422) or type(error) is not ProviderError:
         return None
     named = read_fault(body).parameter
     for name in swaps:
-        is_word = "_" in name or name == "temperature"
-        pattern = rf"(?<![\w.]){name}(?!\w)" if is_word else rf"['\"`]{name}['\"`]"
-        was_sent = name in sent or any(swaps[other] == name for other in refused)
+        is_word = "_" in name or "." in name or name == "temperature"
+        pattern = rf"(?<![\w.]){re.escape(name)}(?!\w)" if is_word else rf"['\"`]{name}['\"`]"
+        was_sent = _has(sent, name) or any(swaps[other] == name for other in refused)
         if was_sent and name not in refused and (named == name or re.search(pattern, body)):
             return name
     return None
@@ -153,11 +154,25 @@ def refused_parameter(
 def without_refused(
     body: Mapping[str, Any], refused: set[str], swaps: Mapping[str, str | None]
 ) -> dict[str, Any]:
-    """`body` without refused parameters, or with their other names."""
+    """`body` without refused parameters, or with their other names.
+
+    A name with a dot in it is that of a field of a parameter.
+    """
     kept: dict[str, Any] = {}
     for name, value in body.items():
         if name not in refused:
-            kept[name] = value
+            has_gaps = isinstance(value, dict) and any(f"{name}.{key}" in refused for key in value)
+            kept[name] = _thinned(name, value, refused) if has_gaps else value
         elif (other := swaps[name]) is not None and other not in refused:
             kept[other] = value
     return kept
+
+
+def _thinned(name: str, fields: Mapping[str, Any], refused: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if f"{name}.{key}" not in refused}
+
+
+def _has(body: Mapping[str, Any], name: str) -> bool:
+    outer, _, inner = name.partition(".")
+    value = body.get(outer)
+    return outer in body and (not inner or (isinstance(value, dict) and inner in value))

@@ -48,9 +48,9 @@ class MessageBuilder:
         self._arguments: dict[int, list[str]] = {}
 
     @property
-    def is_thinking(self) -> bool:
-        """Whether a thinking block is open."""
-        return self._kind == "thinking"
+    def open_block(self) -> int | None:
+        """Content index of the text or thinking block that is open, None if none is."""
+        return None if self._kind is None else self._index
 
     def start(self) -> None:
         """Say that the response has begun."""

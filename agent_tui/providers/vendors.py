@@ -35,7 +35,7 @@ _ALL = (
     Vendor("demo", "demo"),
     Vendor(
         "openai",
-        "openai-chat",
+        "openai-responses",
         "https://api.openai.com/v1",
         address_variable="OPENAI_BASE_URL",
         api_elsewhere="openai-chat",

@@ -362,7 +362,7 @@ def test_the_commands_for_a_real_model_are_true(tmp_path: Path) -> None:
 
     found = load_settings(Flags(), {"AGENT_TUI_HOME": str(tmp_path)}, tmp_path)
 
-    assert get_model(model).api == "openai-chat"
+    assert get_model(model).provider == "openai"
     assert tomllib.loads(toml)["model"] == "local/qwen"
     assert found.problems == ()
     assert answer_to("how do I connect a real model?") is not None
