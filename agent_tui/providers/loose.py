@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from typing import Any
 
 
 def number(value: Any) -> int | None:
     """A count; None for what is none, or negative."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return int(value) if is_number else None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
+        return None
+    return int(value)
 
 
 def mapping(value: Any) -> Mapping[str, Any]:

@@ -24,6 +24,7 @@ from agent_tui.core.usage import Usage
 from agent_tui.providers.calls import CallAssembler, fresh_call_id, fresh_short_id
 from agent_tui.providers.compat import compat_for
 from agent_tui.providers.errors import stream_error
+from agent_tui.providers.loose import mapping, number
 from agent_tui.providers.openai_chat_request import build
 from agent_tui.providers.sse import SseDecoder
 from agent_tui.providers.stream import MessageBuilder
@@ -219,18 +220,18 @@ def usage_of(raw: Mapping[str, Any], timings: Any = None) -> Usage | None:
     `prompt_tokens` holds the cached and the written ones, `completion_tokens` the reasoning.
     `timings` are those of llama.cpp.
     """
-    prompt, output = _number(raw.get("prompt_tokens")), _number(raw.get("completion_tokens"))
+    prompt, output = number(raw.get("prompt_tokens")), number(raw.get("completion_tokens"))
     if prompt is None and output is None:
         return None
-    details = _mapping(raw.get("prompt_tokens_details"))
+    details = mapping(raw.get("prompt_tokens_details"))
     cached = _first_number(
         details.get("cached_tokens"),
         raw.get("prompt_cache_hit_tokens"),
         raw.get("cached_tokens"),
-        _mapping(timings).get("cache_n"),
+        mapping(timings).get("cache_n"),
     )
-    written = _number(details.get("cache_write_tokens")) or 0
-    reasoning = _number(_mapping(raw.get("completion_tokens_details")).get("reasoning_tokens")) or 0
+    written = number(details.get("cache_write_tokens")) or 0
+    reasoning = number(mapping(raw.get("completion_tokens_details")).get("reasoning_tokens")) or 0
     cost = raw.get("cost")
     usage = Usage(
         input=max(0, (prompt or 0) - cached - written),
@@ -241,21 +242,12 @@ def usage_of(raw: Mapping[str, Any], timings: Any = None) -> Usage | None:
         cost_usd=float(cost) if isinstance(cost, int | float) and cost >= 0 else None,
         incomplete=prompt is None or output is None,
     )
-    usage.total = _number(raw.get("total_tokens")) or usage.prompt_tokens + usage.output
+    usage.total = number(raw.get("total_tokens")) or usage.prompt_tokens + usage.output
     return usage
 
 
-def _number(value: Any) -> int | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return int(value) if is_number else None
-
-
 def _first_number(*values: Any) -> int:
-    return next((number for value in values if (number := _number(value))), 0)
-
-
-def _mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}
+    return next((count for value in values if (count := number(value))), 0)
 
 
 def _text_in(value: Any) -> str:
