@@ -7,7 +7,7 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -42,9 +42,9 @@ from agent_tui.tui.transcript import Transcript
 if TYPE_CHECKING:
     from agent_tui.config import Settings
     from agent_tui.core.abort import AbortSignal
-    from agent_tui.core.model import Model
     from agent_tui.session.events import Answer, AnyEvent
     from agent_tui.session.session import Session
+    from agent_tui.session.shelf import ModelShelf
     from agent_tui.tui.delivery import Delivery, Lane
     from agent_tui.tui.modes import Modes
     from agent_tui.tui.presenter import Presenter
@@ -447,11 +447,12 @@ class ChatApp(App[None], inherit_bindings=False):
         """Pending messages wait for a word."""
         return self.presenter.is_on_hold
 
-    def known_models(self) -> list[Model]:
-        """Every model that can be named; empty without settings."""
-        from agent_tui.session.models import ModelBook
+    @cached_property
+    def shelf(self) -> ModelShelf | None:
+        """The models that can be picked; None without settings."""
+        from agent_tui.session.shelf import ModelShelf
 
-        return ModelBook(self._settings).all() if self._settings is not None else []
+        return ModelShelf(self._settings) if self._settings is not None else None
 
     def flash(self, text: str, role: str = "activity") -> None:
         """Say something in the hint line for some seconds."""

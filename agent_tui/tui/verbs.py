@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from agent_tui.core.errors import AgentError
-from agent_tui.core.model import THINKING_LEVELS, Model
+from agent_tui.core.model import THINKING_LEVELS
 from agent_tui.tui.blocks import AssistantBlock, Block, ThoughtBlock, ToolBlock
 from agent_tui.tui.budget import more_of
 from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
 from agent_tui.tui.complete import CommandHint
 from agent_tui.tui.delivery import Lane
-from agent_tui.tui.figures import count, plural
+from agent_tui.tui.figures import plural
+from agent_tui.tui.model_menu import ModelMenu
 from agent_tui.tui.presses import Verdict
 
 if TYPE_CHECKING:
@@ -32,18 +33,12 @@ MODES: dict[Mode, str] = {
 }
 
 
-def about(model: Model) -> str:
-    """A model's name, window and prices, as far as they are known."""
-    window = f"{count(model.context_window)} window" if model.context_window else ""
-    price = f"${model.cost.input:g} in, ${model.cost.output:g} out" if model.cost else ""
-    return " · ".join(part for part in (model.name or "", window, price) if part)
-
-
 class Verbs:
     """One method a verb, named as in the registry."""
 
     def __init__(self, app: ChatApp) -> None:
         self._app = app
+        self.models = ModelMenu(app)
 
     def run(self, parsed: Parsed) -> str | None:
         """Do what a command line says."""
@@ -190,30 +185,16 @@ class Verbs:
     def model(self, key: str) -> str | None:
         """Pick a model, or switch to the named one."""
         if not key:
-            self._pick_model()
+            self.models.open()
             return None
-        try:
-            model = self._app.session.set_model(key)
-        except AgentError as error:
-            return error.message
-        when = "from the next step on" if self._app.session.is_running else "from now on"
-        self._app.flash(f"{model.key} {when}")
-        self._app.presenter.context_window = model.context_window
-        return None
+        return self.models.use(key)
 
     def thinking(self, level: str) -> str | None:
         """Set how hard to think; without a level show or hide thinking."""
         if not level:
             self._toggle_thinking()
             return None
-        if level not in THINKING_LEVELS:
-            return f"Thinking levels: {', '.join(THINKING_LEVELS)}."
-        try:
-            self._app.session.set_thinking(level)
-        except AgentError as error:
-            return error.message
-        self._app.redraw()
-        return None
+        return self.models.think(level)
 
     def mode(self, name: str) -> str | None:
         """Cycle the approval mode, or take the named one."""
@@ -305,17 +286,6 @@ class Verbs:
                 block.toggle()
         self._app.transcript.changed_all(thoughts)
         self._app.flash("Thinking is shown." if presenter.shows_thinking else "Thinking is folded.")
-
-    def _pick_model(self) -> None:
-        from agent_tui.tui.screens.choice import Choice, ChoiceScreen
-
-        present = self._app.session.agent.state.model.key
-        known = self._app.known_models()
-        choices = [Choice(model.key, about(model), model.key == present) for model in known]
-        if present not in (choice.value for choice in choices):
-            choices.insert(0, Choice(present, "in use", True))
-        screen = ChoiceScreen("Model", choices, hint="type to narrow, or any provider/id")
-        self._app.push_screen(screen, lambda key: self._chosen("model", key))
 
     def _pick_theme(self) -> None:
         from agent_tui.tui.screens.choice import Choice, ChoiceScreen

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agent_tui.testing import call, calls, text, think
-from agent_tui.tui.screens.choice import ChoiceScreen
 from agent_tui.tui.screens.help import HelpScreen
+from agent_tui.tui.screens.models import ModelScreen
 from agent_tui.tui.screens.output import OutputScreen, Pages
 from tests.tui.chat import Gate, chat
 
@@ -60,7 +60,7 @@ async def test_f3_says_what_is_waited_for() -> None:
 async def test_models_are_picked_from_a_list_or_named() -> None:
     async with chat() as c:
         await c.press("ctrl+l")
-        opened = isinstance(c.app.screen, ChoiceScreen)
+        opened = isinstance(c.app.screen, ModelScreen)
         await c.press(*"demo/tour", "enter")
 
         assert opened

@@ -1,0 +1,96 @@
+"""The model in use: pick another from the list, or name one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agent_tui.core.errors import AgentError
+from agent_tui.core.model import THINKING_LEVELS, Model, ThinkingLevel
+from agent_tui.tui.figures import count
+
+if TYPE_CHECKING:
+    from agent_tui.tui.app import ChatApp
+    from agent_tui.tui.screens.models import ModelChoice, Picked
+
+
+def about(model: Model) -> str:
+    """A model's window, prices (in and out, per million tokens), eyes and name, as far as known."""
+    window = count(model.context_window) if model.context_window else ""
+    price = f"${model.cost.input:g}/${model.cost.output:g}" if model.cost else ""
+    images = "images" if model.images else ""
+    return " · ".join(part for part in (window, price, images, model.name or "") if part)
+
+
+class ModelMenu:
+    """Opens the list, and puts to use what is picked."""
+
+    def __init__(self, app: ChatApp) -> None:
+        self._app = app
+        self._known: dict[str, Model] = {}
+
+    def open(self) -> None:
+        """Show the list; what local servers serve joins it as they answer."""
+        from agent_tui.tui.screens.models import ModelScreen
+
+        app = self._app
+        state = app.session.agent.state
+        screen = ModelScreen(
+            self._choices(),
+            state.model.key,
+            state.thinking_level,
+            mark=app.shelf.toggle if app.shelf is not None else lambda key: False,
+            renew=self._renewed if app.shelf is not None else None,
+        )
+        app.push_screen(screen, self._take)
+
+    def use(self, key: str) -> str | None:
+        """Switch to a model; the sentence that says why not, if it cannot be."""
+        app = self._app
+        try:
+            model = app.session.set_model(self._known.get(key, key))
+        except AgentError as error:
+            return error.message
+        when = "from the next step on" if app.session.is_running else "from now on"
+        app.flash(f"{model.key} {when}")
+        app.presenter.context_window = model.context_window
+        return None
+
+    def think(self, level: str) -> str | None:
+        """Set how hard to think; the sentence that says which levels there are, if not so."""
+        chosen: ThinkingLevel | None = next((n for n in THINKING_LEVELS if n == level), None)
+        if chosen is None:
+            return f"Thinking levels: {', '.join(THINKING_LEVELS)}."
+        self._app.session.set_thinking(chosen)
+        self._app.redraw()
+        return None
+
+    def _take(self, picked: Picked | None) -> None:
+        app = self._app
+        if picked is not None:
+            reason = self.use(picked.key)
+            if reason is None and picked.level is not None:
+                reason = self.think(picked.level)
+            if reason is not None:
+                app.flash(reason, "warning")
+        app.redraw()
+
+    async def _renewed(self) -> list[ModelChoice]:
+        if self._app.shelf is not None:
+            await self._app.shelf.renew()
+        return self._choices()
+
+    def _choices(self) -> list[ModelChoice]:
+        from agent_tui.tui.screens.models import ModelChoice
+
+        items = self._app.shelf.items() if self._app.shelf is not None else []
+        self._known = {item.model.key: item.model for item in items}
+        choices = [
+            ModelChoice(
+                item.model.key, about(item.model), item.levels, item.lacks, item.is_favourite
+            )
+            for item in items
+        ]
+        present = self._app.session.agent.state.model
+        if present.key not in self._known:
+            choices.insert(0, ModelChoice(present.key, "in use"))
+        return choices
