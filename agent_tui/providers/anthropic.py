@@ -297,7 +297,8 @@ def _grow(block: dict[str, Any], delta: Mapping[str, Any]) -> None:
             block[name] = text(block.get(name)) + value
 
 
-def _authorize(key: str) -> dict[str, str]:
+def authorize(key: str) -> dict[str, str]:
+    """The header that carries a key."""
     is_token = key.startswith("sk-ant-oat") or key == os.environ.get(BEARER_NAME, "").strip()
     return {"authorization": f"Bearer {key}"} if is_token else {"x-api-key": key}
 
@@ -306,7 +307,7 @@ _WIRE = Wire(
     build=build,
     parser=Parser,
     decoder=SseDecoder,
-    authorize=_authorize,
+    authorize=authorize,
     swaps={"temperature": None, "output_config": None, "thinking": None},
     last_types=frozenset({"message_stop"}),
 )
