@@ -67,6 +67,8 @@ _BAD_KEY = re.compile(
     r"api_key_invalid|invalid[ _]api[ _]key|api key not valid|authentication|permission_error", re.I
 )
 _GROQ_BAD_CALL = "tool_use_failed"
+_FINAL_WORDS = ("invalid_request", "badrequest", "not_found", "invalid_image", '"image_')
+"""What an error in mid-stream says when the same request would fail again."""
 _SECRET = re.compile(
     r"(?P<scheme>://)[^/\s:@]+:[^/\s@]+@"
     r"|(?P<name>(?:\b(?:x-|x-goog-)?(?:api[_-]?key|authorization)[\"']?\s*[=:]|[?&]key=|\btoken=)\s*"
@@ -243,7 +245,7 @@ def _kind_of_words(words: str) -> tuple[type[ProviderError], bool | None]:
         return RequestTimeoutError, None
     if any(word in lower for word in ("overload", "server_error", "api_error", "unavailable")):
         return OverloadedError, None
-    return ProviderError, "invalid_request" not in lower and "badrequest" not in lower
+    return ProviderError, not any(word in lower for word in _FINAL_WORDS)
 
 
 def _is_moderated(status: int | None, fault: Fault) -> bool:
