@@ -15,7 +15,7 @@ from agent_tui.core.errors import InvalidInputError
 
 _ENDPOINTS: Mapping[str, tuple[str, ...]] = {
     "anthropic": ("/messages", "/v1"),
-    "gemini": ("/models", "/v1beta"),
+    "gemini": ("/models", "/v1beta", "/v1"),
     "ollama": ("/chat", "/api", "/chat/completions", "/v1"),
 }
 """By api, what is cut from the end of a base address, in this order."""

@@ -167,8 +167,9 @@ def _fresh_id() -> str:
     return MADE_ID + secrets.token_hex(12)
 
 
-def _authorize(key: str) -> dict[str, str]:
+def authorize(key: str) -> dict[str, str]:
+    """The header that carries a key."""
     return {"x-goog-api-key": key}
 
 
-_WIRE = Wire(build=build, parser=Parser, decoder=SseDecoder, authorize=_authorize, swaps={})
+_WIRE = Wire(build=build, parser=Parser, decoder=SseDecoder, authorize=authorize, swaps={})

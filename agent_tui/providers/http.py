@@ -75,11 +75,11 @@ _pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
 
 
 async def connection_to(
-    url: str, ca_bundle: str | None = None, *, verify: bool = True
+    url: str, ca_bundle: str | None = None, *, verify: bool = True, direct: bool = False
 ) -> Connection:
     """The open connection of this loop for the server of `url`, made now if there is none.
 
-    Without `verify` anybody may pretend to be that server.
+    Without `verify` anybody may pretend to be that server. With `direct` no proxy is used.
 
     Raises:
         ConfigError: The proxy or the certificate file in the environment cannot be used.
@@ -89,7 +89,7 @@ async def connection_to(
         pool = _pools[loop] = _Pool()
         await pool.start()
     parts = urlsplit(url)
-    proxy = proxy_for(url, os.environ)
+    proxy = None if direct else proxy_for(url, os.environ)
     key = (parts.scheme, parts.netloc, proxy or "", ca_bundle or "", str(verify))
     making = pool.by_server.get(key)
     if making is None:

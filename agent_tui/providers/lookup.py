@@ -44,16 +44,18 @@ async def look_up(
     *,
     seconds: float,
     signal: AbortSignal | None = None,
+    direct: bool = False,
 ) -> Any:
     """The JSON that `model`'s server gives at `url`, asked with a GET if there is no `body`.
 
     Loading the HTTP client does not count to `seconds`, the time for connecting and for the answer.
+    With `direct` no proxy is used.
 
     Raises:
         AgentError: There is no good answer.
         AbortedError: The signal was set.
     """
-    connection = await connect(url, compat_for(model))
+    connection = await connect(url, compat_for(model), direct=direct)
     data = None if body is None else encode(body)
     for is_last in (False, True):
         deadline = asyncio.get_running_loop().time() + seconds
@@ -63,7 +65,7 @@ async def look_up(
         try:
             await exchange.head(deadline)
             answer = await exchange.read_all(deadline, _MOST_BYTES)
-            return _json(model, exchange, answer, secrets_in(headers))
+            return _json(model, exchange, answer, _secrets(headers))
         except StaleConnectionError:
             if is_last:
                 break
@@ -82,12 +84,20 @@ async def try_look_up(
     *,
     seconds: float,
     signal: AbortSignal | None = None,
+    direct: bool = False,
 ) -> Any:
     """The same, None if there is no good answer for whatever reason."""
     try:
-        return await look_up(model, url, headers, body, seconds=seconds, signal=signal)
+        return await look_up(
+            model, url, headers, body, seconds=seconds, signal=signal, direct=direct
+        )
     except (AgentError, AbortedError):
         return None
+
+
+def _secrets(headers: Mapping[str, str]) -> list[str]:
+    """What must not be shown: the headers with keys, and the keys in them."""
+    return [secret for value in secrets_in(headers) for secret in (value, value.split(" ")[-1])]
 
 
 def _json(model: Model, exchange: Exchange, answer: bytes, secrets: list[str]) -> Any:

@@ -112,9 +112,13 @@ class Wire:
     """Puts a failure into better words where the wire knows what it means."""
 
 
-async def connect(url: str, compat: Compat) -> Connection:
-    """The connection to the server of `url`, trusting the certificates that `compat` says."""
-    return await connection_to(url, compat.ca_bundle, verify=not compat.insecure_skip_verify)
+async def connect(url: str, compat: Compat, *, direct: bool = False) -> Connection:
+    """The connection to the server of `url`, trusting the certificates that `compat` says.
+
+    With `direct` no proxy is used.
+    """
+    verify = not compat.insecure_skip_verify
+    return await connection_to(url, compat.ca_bundle, verify=verify, direct=direct)
 
 
 async def warm_up(model: Model) -> None:

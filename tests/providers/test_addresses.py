@@ -42,6 +42,7 @@ def test_a_base_address_may_be_written_in_many_ways(written: str, clean: str) ->
         ("anthropic", "http://h/anthropic/v1/messages", "http://h/anthropic"),
         ("gemini", "http://h/", "http://h"),
         ("gemini", "http://h/v1beta", "http://h"),
+        ("gemini", "http://h/v1", "http://h"),
         ("gemini", "http://h/google/v1beta/models/", "http://h/google"),
         ("ollama", "http://h", "http://h"),
         ("ollama", "http://h/v1/", "http://h"),
