@@ -38,12 +38,14 @@ class Retries:
         self.attempt = 0
         """Retries begun since the last answer."""
 
+    def limit(self, error: ErrorInfo) -> int:
+        """How many retries a failure like this is worth."""
+        most = self.policy.max_retries
+        return min(most, 1) if error.code == BAD_TOOL_CALL else most
+
     def plan(self, error: ErrorInfo) -> RetryPlan:
         """What to do now that a request ended with `error`; counts the retry if there is one."""
-        most = self.policy.max_retries
-        if error.code == BAD_TOOL_CALL:
-            most = min(most, 1)
-        if not error.retryable or self.attempt >= most:
+        if not error.retryable or self.attempt >= self.limit(error):
             return RetryPlan(error, None)
         asked = error.retry_after
         if asked is not None and asked > self.policy.cap_seconds:

@@ -274,7 +274,7 @@ class Turns:
         turn.plan = None
         delay = plan.delay or 0.0
         self._drop_failed_answer()
-        attempt, limit = self._retries.attempt, self._retries.policy.max_retries
+        attempt, limit = self._retries.attempt, self._retries.limit(plan.error)
         await self._send(AutoRetryStartEvent(attempt, limit, delay, plan.error))
         try:
             if await self._slept(delay, turn.interrupt):

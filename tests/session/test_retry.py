@@ -60,6 +60,7 @@ async def test_a_call_that_the_server_could_not_read_is_asked_for_once_more() ->
     await rig.session.prompt("go")
 
     assert len(rig.model.requests) == 2
+    assert [event.max_attempts for event in rig.told(AutoRetryStartEvent)] == [1]
     assert rig.told(AutoRetryEndEvent)[-1] == AutoRetryEndEvent(False, 1, "bad call")
 
 
