@@ -34,6 +34,7 @@ def read_openai(answer: Any) -> list[Listing]:
             model_id,
             context_window=_first_number(
                 entry.get("max_model_len"),  # vLLM
+                mapping(entry.get("meta")).get("n_ctx"),  # llama.cpp
                 entry.get("context_length"),  # OpenRouter, Together, Fireworks
                 entry.get("context_window"),  # Groq
                 entry.get("max_context_length"),  # Mistral

@@ -25,6 +25,7 @@ READERS: list[Reader] = [read_openai, read_anthropic, read_gemini, read_ollama, 
     [
         ({"id": "m"}, Listing("m")),
         ({"id": "m", "max_model_len": 32768, "owned_by": "vllm"}, Listing("m", None, 32768)),
+        ({"id": "m", "meta": {"n_ctx": 8192, "n_ctx_train": 9}}, Listing("m", None, 8192)),
         (
             {"id": "m", "context_window": 131072, "max_completion_tokens": 8192},
             Listing("m", None, 131072, 8192),
