@@ -13,6 +13,7 @@ import pytest
 
 from agent_tui.cli import main
 from agent_tui.version import __version__
+from tests.providers.test_probing import answering, good
 
 Here = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parent.parent
@@ -90,6 +91,28 @@ def test_models_as_json_has_one_object_a_line(here: Here) -> None:
     assert code == 0
     assert {"key", "context_window", "cost"} <= models[0].keys()
     assert len(models) > 10
+
+
+def test_models_asks_a_server_when_told_to(here: Here, monkeypatch: pytest.MonkeyPatch) -> None:
+    with answering(good({"data": [{"id": "qwen", "max_model_len": 4096}]})) as stage:
+        monkeypatch.setenv("OPENAI_BASE_URL", stage.url)
+        code, out, _ = here("models", "--provider", "openai", "--live", "--json")
+
+    found = {model["key"]: model for model in map(json.loads, out.splitlines())}
+    assert code == 0
+    assert found["openai/qwen"]["context_window"] == 4096
+    assert found["openai/gpt-5.5"]["thinking"] == ["off", "low", "medium", "high", "xhigh"]
+
+
+def test_models_says_when_the_server_does_not_answer(
+    here: Here, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+
+    code, out, err = here("models", "--provider", "ollama", "--live")
+
+    assert (code, out) == (1, "")
+    assert err.startswith("agent-tui: ollama: nothing answers at 127.0.0.1:9")
 
 
 def test_models_of_nobody_is_wrong_use(here: Here) -> None:

@@ -86,6 +86,11 @@ def get_model(key: str, environ: Mapping[str, str] | None = None) -> Model:
     return _model(vendor, entry or {}, model_id, _env(environ))
 
 
+def server_of(provider: str, environ: Mapping[str, str] | None = None) -> Model:
+    """A model without an id and without figures, to ask the server of a known provider with."""
+    return _model(VENDORS[provider], {}, "", _env(environ))
+
+
 @cache
 def _file(provider: str) -> Mapping[str, Any]:
     path = Path(__file__).with_name("models") / f"{provider}.json"

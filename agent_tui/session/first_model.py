@@ -82,6 +82,8 @@ def provider_problems(table: ProviderSettings, environ: Mapping[str, str]) -> li
 
     place = f"providers.{table.name}"
     problems = [f"{place}.compat: {text}" for text in compat_problems(table.compat)]
+    if table.base_url is None and table.name not in VENDORS:
+        problems.append(f"{place}: base_url is missing")
     for entry in table.models:
         problems += [
             f"{place}.models {entry.id!r}: compat: {text}" for text in compat_problems(entry.compat)

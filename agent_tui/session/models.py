@@ -8,17 +8,19 @@ provider only gets the name of the variable, or the command, that a person chose
 from __future__ import annotations
 
 import difflib
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from agent_tui.config import ModelSettings, ProviderSettings, Settings
-from agent_tui.core.errors import ConfigError, InvalidInputError
+from agent_tui.core.errors import AgentError, ConfigError, InvalidInputError
 from agent_tui.core.model import Model
 from agent_tui.core.registry import find_model, is_registered, require_wire
 from agent_tui.providers.addresses import clean_base_url
-from agent_tui.providers.catalog import get_model, list_models
+from agent_tui.providers.catalog import get_model, list_models, server_of
 from agent_tui.providers.vendors import VENDORS, Vendor
+from agent_tui.session.saved_lists import SavedLists
 
 
 class ModelBook:
@@ -27,6 +29,7 @@ class ModelBook:
     def __init__(self, settings: Settings) -> None:
         self._providers = settings.providers
         self._environ = settings.environ
+        self._saved = SavedLists(settings.folders)
 
     def find(self, key: str) -> Model:
         """The model that `provider/id` names; an id alone will do where it is unmistakable.
@@ -39,15 +42,33 @@ class ModelBook:
         return model
 
     def all(self) -> list[Model]:
-        """Every model that can be named: those of the settings first, then the catalog's."""
-        own = [
-            self._configured(table, entry.id)
-            for table in self._providers.values()
-            for entry in table.models
-        ]
-        keys = {model.key for model in own}
-        rest = [self._find(model.key) for model in list_models(self._environ)]
-        return own + [model for model in rest if model.key not in keys]
+        """Every model that can be named: those of the settings first, then what was ever listed.
+
+        Tables that cannot be used are passed over.
+        """
+        own = [f"{t.name}/{entry.id}" for t in self._providers.values() for entry in t.models]
+        listed = [model.key for model in list_models(self._environ)]
+        found = []
+        for key in dict.fromkeys([*own, *listed, *self._saved.named()]):
+            with suppress(AgentError):
+                found.append(self._find(key))
+        return found
+
+    def server(self, provider: str) -> Model:
+        """A model without an id and without figures, to ask the provider's server with.
+
+        Raises:
+            ConfigError, InvalidInputError: There is no such provider, or its table is no good.
+        """
+        table = self._providers.get(provider)
+        if provider not in VENDORS and table is None:
+            known = ", ".join(dict.fromkeys([*self._providers, *VENDORS]))
+            raise InvalidInputError(f"unknown provider {provider!r}; known: {known}")
+        if table is None:
+            return server_of(provider, self._environ)
+        if self._vendor(table) is not None:
+            return self._laid_over(table, server_of(provider, self._environ))
+        return self._laid_over(table, self._stranger(table, ""))
 
     def _find(self, key: str) -> Model:
         name, slash, model_id = key.partition("/")
@@ -59,9 +80,20 @@ class ModelBook:
         if len(owners) == 1:
             return self._configured(owners[0], key)
         try:
-            return get_model(key, self._environ)
+            return self._listed(key)
         except InvalidInputError as error:
             raise self._with_own_names(error, key) from None
+
+    def _listed(self, key: str) -> Model:
+        """What the catalog says, or what the provider's server once said."""
+        try:
+            return get_model(key, self._environ)
+        except InvalidInputError:
+            name, _, model_id = key.partition("/")
+            facts = self._saved.facts(key)
+            if facts is None or name not in VENDORS:
+                raise
+            return replace(server_of(name, self._environ), id=model_id, **facts)
 
     def _with_own_names(self, error: InvalidInputError, key: str) -> InvalidInputError:
         if not self._providers:
@@ -74,7 +106,10 @@ class ModelBook:
 
     def _configured(self, table: ProviderSettings, model_id: str) -> Model:
         entry = next((entry for entry in table.models if entry.id == model_id), None)
-        base = self._base(table, model_id, entry)
+        return _with_entry(self._laid_over(table, self._base(table, model_id, entry)), entry)
+
+    def _laid_over(self, table: ProviderSettings, base: Model) -> Model:
+        """`base` with everything that the table says about the provider."""
         compat: dict[str, Any] = {**base.compat, **table.compat}
         if table.api_key_env or table.origin == "flags":
             compat["api_key_env"] = table.api_key_env or ""
@@ -88,28 +123,31 @@ class ModelBook:
             compat["timeouts"] = {**compat.get("timeouts", {}), **table.timeouts}
         base_url = self._address(table, base)
         vendor = self._vendor(table)
-        model = replace(
+        return replace(
             base,
             api=table.api or (vendor.api_at(base_url) if vendor else base.api),
             base_url=base_url,
             headers={**base.headers, **table.headers},
             compat=compat,
         )
-        return _with_entry(model, entry)
 
     def _base(self, table: ProviderSettings, model_id: str, entry: ModelSettings | None) -> Model:
         """What is known of the model before the settings speak."""
         if self._vendor(table) is not None:
             try:
-                return get_model(f"{table.name}/{model_id}", self._environ)
+                return self._listed(f"{table.name}/{model_id}")
             except InvalidInputError:
                 if entry is None and table.base_url is None:
                     raise
-                sibling = list_models(self._environ, table.name)[0]
-                return Model(table.name, model_id, sibling.api, sibling.base_url)
+                return replace(server_of(table.name, self._environ), id=model_id)
         if table.models and entry is None:
             known = ", ".join(m.id for m in table.models)
             raise InvalidInputError(f"unknown model {model_id!r} of {table.name}; known: {known}")
+        return self._stranger(table, model_id)
+
+    @staticmethod
+    def _stranger(table: ProviderSettings, model_id: str) -> Model:
+        """A model of a server of the person's own."""
         if table.base_url is None:
             raise ConfigError(f"providers.{table.name}: base_url is missing", key=table.name)
         return Model(table.name, model_id, "openai-chat")

@@ -171,6 +171,7 @@ class ChatApp(App[None], inherit_bindings=False):
         for event in self._early:
             self.on_prompt_submitted(event)
         self.redraw()
+        self.start(self.verbs.models.describe())
         if not self.is_headless:
             warm.up()
 

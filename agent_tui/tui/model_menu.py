@@ -10,7 +10,7 @@ from agent_tui.tui.figures import count
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
-    from agent_tui.tui.screens.models import ModelChoice, Picked
+    from agent_tui.tui.screens.models import ModelChoice, Picked, Renewed
 
 
 def about(model: Model) -> str:
@@ -53,7 +53,20 @@ class ModelMenu:
         when = "from the next step on" if app.session.is_running else "from now on"
         app.flash(f"{model.key} {when}")
         app.presenter.context_window = model.context_window
+        app.start(self.describe())
         return None
+
+    async def describe(self) -> None:
+        """Learn from a local server what only it knows: how much its model can read at once."""
+        app = self._app
+        model = app.session.agent.state.model
+        if app.shelf is None or not app.shelf.is_near(model):
+            return
+        described = await app.shelf.described(model)
+        if app.session.agent.state.model is model and described != model:
+            app.session.set_model(described)
+            app.presenter.context_window = described.context_window
+            app.redraw()
 
     def think(self, level: str) -> str | None:
         """Set how hard to think; the sentence that says which levels there are, if not so."""
@@ -74,10 +87,10 @@ class ModelMenu:
                 app.flash(reason, "warning")
         app.redraw()
 
-    async def _renewed(self) -> list[ModelChoice]:
-        if self._app.shelf is not None:
-            await self._app.shelf.renew()
-        return self._choices()
+    async def _renewed(self, hosted: bool) -> Renewed:
+        shelf = self._app.shelf
+        problems = await shelf.renew(hosted=hosted) if shelf is not None else []
+        return self._choices(), problems
 
     def _choices(self) -> list[ModelChoice]:
         from agent_tui.tui.screens.models import ModelChoice

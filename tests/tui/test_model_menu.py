@@ -15,7 +15,15 @@ from agent_tui.config import Flags, load_settings
 from agent_tui.session.session import Session
 from agent_tui.testing import ScriptedModel
 from agent_tui.tui.app import ChatApp
-from agent_tui.tui.screens.models import MOST_SHOWN, ModelChoice, ModelScreen, Picked, found_in
+from agent_tui.tui.screens.models import (
+    MOST_SHOWN,
+    ModelChoice,
+    ModelScreen,
+    Picked,
+    Renewed,
+    found_in,
+)
+from tests.providers.loopback import JSON, plays, serving
 
 THREE = [
     ModelChoice("a/small", "Small · 32k window", ("off",)),
@@ -53,7 +61,7 @@ async def menu(
     choices: Sequence[ModelChoice] = THREE,
     current: str = "b/deep",
     level: str = "off",
-    renew: Callable[[], Awaitable[Sequence[ModelChoice]]] | None = None,
+    renew: Callable[[bool], Awaitable[Renewed]] | None = None,
 ) -> AsyncIterator[Menu]:
     app = ChatApp(Agent("test/m", stream_fn=ScriptedModel([])), environ={})
     async with app.run_test(size=(80, 24)) as pilot:
@@ -160,9 +168,9 @@ async def test_a_long_list_is_cut_and_says_so() -> None:
 async def test_what_servers_say_joins_without_moving_the_highlight() -> None:
     answered = asyncio.Event()
 
-    async def renew() -> Sequence[ModelChoice]:
+    async def renew(hosted: bool) -> Renewed:
         await answered.wait()
-        return [ModelChoice("ollama/qwen"), *THREE]
+        return [ModelChoice("ollama/qwen"), *THREE], []
 
     async with menu(renew=renew) as m:
         waiting = m.foot
@@ -170,12 +178,28 @@ async def test_what_servers_say_joins_without_moving_the_highlight() -> None:
         await m.app.workers.wait_for_complete()
         await m.pilot.pause()
 
-        assert "asking the local servers" in waiting
+        assert "asking the servers…" in waiting
         assert "asking" not in m.foot
         assert m.rows[0].strip() == "ollama/qwen"
         await m.press("enter")
 
     assert m.result == Picked("b/deep")
+
+
+async def test_ctrl_r_asks_the_hosted_servers_too_and_says_who_refused() -> None:
+    asked: list[bool] = []
+
+    async def renew(hosted: bool) -> Renewed:
+        asked.append(hosted)
+        return THREE, ["groq: the key is refused"] if hosted else []
+
+    async with menu(renew=renew) as m:
+        await m.press("ctrl+r")
+        await m.app.workers.wait_for_complete()
+        await m.pilot.pause()
+
+        assert asked == [False, True]
+        assert "groq: the key is refused" in m.foot
 
 
 async def test_what_was_picked_answers_from_now_on(tmp_path: Path) -> None:
@@ -192,3 +216,17 @@ async def test_what_was_picked_answers_from_now_on(tmp_path: Path) -> None:
     state = session.agent.state
     assert (state.model.key, state.thinking_level) == ("demo/tour", "medium")
     assert (tmp_path / "favourites.json").exists()
+
+
+async def test_a_local_server_says_how_much_its_model_reads(tmp_path: Path) -> None:
+    settings = load_settings(Flags(), {"AGENT_TUI_HOME": str(tmp_path)}, tmp_path)
+    answer = plays(b'{"data": [{"id": "m", "max_model_len": 4096}]}', headers=JSON)
+    async with serving(answer) as lab:
+        session = Session.open(Agent(lab.model()), cwd=tmp_path)
+        app = ChatApp(session, settings=settings, environ={})
+        async with app.run_test(size=(80, 24)) as pilot:
+            async with asyncio.timeout(10):
+                while not session.agent.state.model.context_window:
+                    await pilot.pause(0.01)
+
+            assert app.presenter.context_window == 4096

@@ -51,6 +51,10 @@ def found_in(choices: Sequence[ModelChoice], words: str) -> list[ModelChoice]:
     ]
 
 
+Renewed = tuple[Sequence[ModelChoice], Sequence[str]]
+"""The list as it is now, and a sentence for each server that should have answered."""
+
+
 class ModelScreen(ModalScreen[Picked | None]):
     """Gives what was picked, None when closed with Esc; with nothing that fits, the typed text."""
 
@@ -62,6 +66,7 @@ class ModelScreen(ModalScreen[Picked | None]):
         Binding("pagedown", "move(10)", "Page down", priority=True),
         Binding("ctrl+f", "mark", "Favourite", priority=True),
         Binding("ctrl+t", "think", "Thinking", priority=True),
+        Binding("ctrl+r", "ask", "Ask the servers", priority=True),
     ]
 
     def __init__(
@@ -71,9 +76,12 @@ class ModelScreen(ModalScreen[Picked | None]):
         level: str,
         *,
         mark: Callable[[str], bool],
-        renew: Callable[[], Awaitable[Sequence[ModelChoice]]] | None = None,
+        renew: Callable[[bool], Awaitable[Renewed]] | None = None,
     ) -> None:
-        """`mark` marks or unmarks a key and says which it is now; `renew` asks the servers."""
+        """`mark` marks or unmarks a key and says which it is now.
+
+        `renew` asks servers what they serve: those near by, with True also the hosted ones.
+        """
         super().__init__()
         self._choices = list(choices)
         self._current = current
@@ -82,7 +90,8 @@ class ModelScreen(ModalScreen[Picked | None]):
         self._mark = mark
         self._renew = renew
         self._shown: list[ModelChoice] = []
-        self._is_asking = False
+        self._asks = 0
+        self._problem = ""
 
     def compose(self) -> ComposeResult:
         """Title, line, list, and what the keys do."""
@@ -92,13 +101,10 @@ class ModelScreen(ModalScreen[Picked | None]):
             yield Static(id="models-foot")
 
     def on_mount(self) -> None:
-        """The line takes the keys; local servers are asked what they serve."""
+        """The line takes the keys; servers near by are asked what they serve."""
         self._fill("", self._current)
         self.query_one(Input).focus()
-        if self._renew is not None:
-            self._is_asking = True
-            self.run_worker(self._ask(self._renew), exit_on_error=False)
-        self._draw_foot()
+        self._ask(hosted=False)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Narrow the list."""
@@ -147,6 +153,10 @@ class ModelScreen(ModalScreen[Picked | None]):
         self._chosen_level = choice.levels[(at + 1) % len(choice.levels)]
         self._draw_foot()
 
+    def action_ask(self) -> None:
+        """Ask the hosted servers too."""
+        self._ask(hosted=True)
+
     def action_close(self) -> None:
         """Pick nothing."""
         self.dismiss(None)
@@ -158,11 +168,19 @@ class ModelScreen(ModalScreen[Picked | None]):
         place = self.query_one(OptionList).highlighted
         return self._shown[place] if place is not None and place < len(self._shown) else None
 
-    async def _ask(self, renew: Callable[[], Awaitable[Sequence[ModelChoice]]]) -> None:
+    def _ask(self, *, hosted: bool) -> None:
+        if self._renew is not None:
+            self._asks += 1
+            self.run_worker(self._wait_for(self._renew, hosted))
+        self._draw_foot()
+
+    async def _wait_for(self, renew: Callable[[bool], Awaitable[Renewed]], hosted: bool) -> None:
         try:
-            self._choices = list(await renew())
+            choices, problems = await renew(hosted)
         finally:
-            self._is_asking = False
+            self._asks -= 1
+        self._choices = list(choices)
+        self._problem = " · ".join(problems)
         chosen = self._highlighted()
         self._fill(self.query_one(Input).value, chosen.key if chosen else self._current)
         self._draw_foot()
@@ -196,6 +214,10 @@ class ModelScreen(ModalScreen[Picked | None]):
             spans.append((" · no thinking levels", "quiet"))
         if choice is not None and choice.lacks:
             spans.append((f" · needs {choice.lacks}", "warning"))
-        if self._is_asking:
-            spans.append((" · asking the local servers…", "quiet"))
+        if self._asks:
+            spans.append((" · asking the servers…", "quiet"))
+        elif self._renew is not None:
+            spans += [(" · ", "quiet"), ("ctrl+r", "key"), (" ask the servers", "quiet")]
+        if self._problem:
+            spans.append((f" · {self._problem}", "warning"))
         self.query_one("#models-foot", Static).update(painted(spans))
