@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from agent_tui.config import ProviderSettings, Settings, unset_variable
 from agent_tui.core.errors import AgentError, ConfigError
 from agent_tui.providers.keys import KEY_NAMES, key_from_environment
-from agent_tui.providers.probing import LocalSearch, LocalServer, local_addresses
 from agent_tui.providers.vendors import VENDORS
 from agent_tui.session.models import ModelBook
+
+if TYPE_CHECKING:
+    from agent_tui.providers.probing import LocalServer
 
 DEMO = "demo/tour"
 FIRST_MODELS: Mapping[str, str] = {
@@ -36,7 +39,7 @@ FIRST_MODELS: Mapping[str, str] = {
 }
 """What a provider starts with when nothing but its key was found, in the order of preference."""
 
-FindLocal = Callable[[], Sequence[LocalServer]]
+FindLocal: TypeAlias = "Callable[[], Sequence[LocalServer]]"
 
 
 def local_search(settings: Settings) -> FindLocal | None:
@@ -45,6 +48,8 @@ def local_search(settings: Settings) -> FindLocal | None:
         return None
     if _by_settings_or_key(settings, []) is not None:
         return None
+    from agent_tui.providers.probing import LocalSearch, local_addresses
+
     return LocalSearch(local_addresses(settings.environ)).servers
 
 
@@ -106,10 +111,12 @@ def _first_model(
 ) -> tuple[str, str]:
     if (chosen := _by_settings_or_key(settings, problems)) is not None:
         return chosen
-    for server in find_local() if find_local is not None else ():
+    if find_local is None:
+        return DEMO, "no model is configured and no key was found"
+    for server in find_local():
         reason = f"no key was found, but {server.provider} answers at {server.address}"
         return f"{server.provider}/{server.models[0]}", reason
-    return DEMO, "no model is configured and no key was found"
+    return DEMO, "no model is configured, no key was found and no local server answers"
 
 
 def _by_settings_or_key(settings: Settings, problems: list[str]) -> tuple[str, str] | None:

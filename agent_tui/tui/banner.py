@@ -95,12 +95,13 @@ def limit_sentence(reason: str, steps: int, pending: int) -> str:
 
 def welcome(model: str, reason: str, *, is_demonstration: bool) -> str:
     """The first words of an empty chat: who answers, why, and how to find the way."""
+    why = f" ({reason})" if reason else ""
     if is_demonstration:
         return (
-            "No model is connected: the offline demonstration answers, with real tools. "
+            f"{model} answers{why}: the offline demonstration, with real tools. "
             "Say hello, and in three minutes you know your way around.\n"
-            "A real model: set a key such as OPENAI_API_KEY, or start with "
-            "--base-url http://localhost:8080/v1 --model NAME."
+            "A real model: set a key such as ANTHROPIC_API_KEY or OPENAI_API_KEY, start a local "
+            "server such as Ollama, or give --base-url http://localhost:8080/v1 --model NAME. "
+            "agent-tui doctor says what was found."
         )
-    why = f" ({reason})" if reason else ""
-    return f"{model}{why} answers · / lists the commands · f1 the keys"
+    return f"{model} answers{why} · / lists the commands · f1 the keys"

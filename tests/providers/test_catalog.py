@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
-from agent_tui.config import APIS
 from agent_tui.core.errors import InvalidInputError
 from agent_tui.core.model import Model, ModelCost, PriceTier
+from agent_tui.core.registry import require_wire
 from agent_tui.providers import compat, keys
 from agent_tui.providers.addresses import host_of
 from agent_tui.providers.catalog import (
@@ -24,9 +24,9 @@ from agent_tui.providers.vendors import VENDORS
 def is_sound(model: Model) -> bool:
     window, most, cost = model.context_window, model.max_output_tokens, model.cost
     rows: list[ModelCost | PriceTier] = [cost, *cost.tiers] if cost else []
+    require_wire(model)
     return (
-        model.api in APIS
-        and window is not None
+        window is not None
         and (most is None or 0 < most <= window)
         and all(min(row.input, row.output) >= 0 for row in rows)
         and not compat.compat_problems(model.compat)

@@ -50,6 +50,8 @@ def test_with_nothing_at_all_the_demonstration_answers(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("variable", "provider"),
     [
+        ("ANTHROPIC_API_KEY", "anthropic"),
+        ("ANTHROPIC_AUTH_TOKEN", "anthropic"),
         ("OPENAI_API_KEY", "openai"),
         ("GOOGLE_API_KEY", "gemini"),
         ("OPENROUTER_API_KEY", "openrouter"),
@@ -140,7 +142,10 @@ def test_a_key_wins_over_a_local_server(tmp_path: Path) -> None:
 
 
 def test_with_no_server_either_the_demonstration_answers(tmp_path: Path) -> None:
-    assert settled(tmp_path, "", list).model == "demo/tour"
+    settings = settled(tmp_path, "", list)
+
+    assert settings.model == "demo/tour"
+    assert settings.model_reason.endswith("no key was found and no local server answers")
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from agent_tui.tui.banner import (
     retry_sentence,
     stop_banner,
     stopping_notice,
+    welcome,
 )
 
 
@@ -78,3 +79,16 @@ def test_a_limit_says_how_to_go_on() -> None:
         limit_sentence("stopped", 3, 2) == "Stopped after step 3, as asked · enter sends 2 pending"
     )
     assert limit_sentence("completed", 3, 0) == ""
+
+
+def test_the_first_words_say_who_answers_and_why() -> None:
+    said = welcome("groq/m", "GROQ_API_KEY is set", is_demonstration=False)
+
+    assert said.startswith("groq/m answers (GROQ_API_KEY is set) · ")
+
+
+def test_the_demonstration_says_how_to_get_a_real_model() -> None:
+    said = welcome("demo/tour", "no key was found", is_demonstration=True)
+
+    assert said.startswith("demo/tour answers (no key was found): the offline demonstration")
+    assert "agent-tui doctor" in said
