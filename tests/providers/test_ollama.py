@@ -105,7 +105,6 @@ def paths(lab: Loopback) -> list[str]:
         {"message": {"content": None, "thinking": None, "tool_calls": None}},
         {"message": {"tool_calls": [None, {}, {"function": None}]}},
     ],
-    ids=str,
 )
 def test_lines_without_content_are_nothing(payload: Any) -> None:
     message = answer(payload, line("ok"), payload, DONE)
@@ -183,7 +182,6 @@ def test_done_reasons(reason: Any, stop: str, kept: str | None) -> None:
             False,
         ),
     ],
-    ids=str,
 )
 def test_endings_that_are_failures(payloads: list[Any], code: str, retryable: bool) -> None:
     error = failure(*payloads)
@@ -200,7 +198,6 @@ def test_endings_that_are_failures(payloads: list[Any], code: str, retryable: bo
         ({"eval_count": 2}, Usage(output=2, total=2, incomplete=True)),
         ({"prompt_eval_count": -1, "eval_count": 2}, Usage(output=2, total=2, incomplete=True)),
     ],
-    ids=str,
 )
 def test_usage_is_that_of_the_last_line(raw: dict[str, Any], usage: Usage | None) -> None:
     assert usage_of(raw) == usage
@@ -255,7 +252,6 @@ def test_joining_lines_into_one_read_changes_nothing(
         ({"parameters": 'stop "num_ctx 7"\n'}, UNKNOWN),
         ({"capabilities": []}, Details(capabilities=frozenset())),
     ],
-    ids=str,
 )
 def test_details_are_read_as_far_as_they_are_there(shown: Any, details: Details) -> None:
     assert read_details(shown) == details
@@ -274,7 +270,6 @@ def test_details_are_read_as_far_as_they_are_there(shown: Any, details: Details)
         (Details(40960, num_ctx=8192), {"context_window": 16384}, 16384),
         (Details(40960), {"compat": {"num_ctx": 131072}}, 131072),
     ],
-    ids=str,
 )
 def test_the_window_is_the_least_of_all_limits(
     details: Details, fields: dict[str, Any], window: int

@@ -203,7 +203,6 @@ GPT_OSS = Details(131072, capabilities=frozenset(["thinking"]), family="gptoss")
         ({"compat": {"efforts": {"xhigh": "max"}}}, THINKS, "xhigh", {"think": "max"}),
         ({"compat": {"efforts": {"xhigh": "max"}}}, THINKS, "off", {"think": False}),
     ],
-    ids=str,
 )
 def test_thinking_is_switched_by_what_the_model_can(
     fields: dict[str, Any], details: Details, level: ThinkingLevel, sent: dict[str, Any]
