@@ -13,6 +13,7 @@ for name in (
     "TEXTUAL_THEME",
     "OPENAI_BASE_URL",
     "ANTHROPIC_BASE_URL",
+    "ANTHROPIC_AUTH_TOKEN",
     "HF_TOKEN",
     "OLLAMA_HOST",
     "AGENT_TUI_HOME",

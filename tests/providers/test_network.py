@@ -14,6 +14,7 @@ from agent_tui.core.stream import StreamOptions
 from agent_tui.providers.catalog import get_model
 from agent_tui.providers.wire import warm_up
 from tests.providers.loopback import CASES, CERTIFICATE, Loopback, answer_of, plays, says, serving
+from tests.providers.wires import SPEECHES
 
 
 def environment_of(case: str, lab: Loopback) -> dict[str, str]:
@@ -41,6 +42,30 @@ async def test_the_local_server_is_reached(case: str, monkeypatch: pytest.Monkey
     assert message.text == "Hello"
     assert lab.requests[0].path == "/v1/chat/completions"
     assert lab.requests[0].headers["authorization"] == "Bearer sk-test-0001"
+
+
+@pytest.mark.parametrize("suffix", ["", "/", "/v1", "/v1/"])
+@pytest.mark.parametrize(
+    ("variable", "header", "sent"),
+    [
+        ("ANTHROPIC_API_KEY", "x-api-key", "sk-ant-0001"),
+        ("ANTHROPIC_AUTH_TOKEN", "authorization", "Bearer sk-ant-0001"),
+    ],
+)
+async def test_anthropic_is_reached_at_the_address_of_the_environment(
+    suffix: str, variable: str, header: str, sent: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (speech,) = (speech for speech in SPEECHES if speech.api == "anthropic")
+
+    async with serving(speech.answers()) as lab:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", lab.url.removesuffix("/v1") + suffix)
+        monkeypatch.setenv(variable, "sk-ant-0001\n")
+        message = await answer_of(get_model("anthropic/claude-sonnet-5"))
+
+    assert message.text == "Hello"
+    assert lab.requests[0].path == "/v1/messages"
+    keys = {k: v for k, v in lab.requests[0].headers.items() if k in ("x-api-key", "authorization")}
+    assert keys == {header: sent}
 
 
 @pytest.mark.parametrize(

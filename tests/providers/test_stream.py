@@ -158,3 +158,25 @@ def test_a_piece_that_must_be_found_again_has_a_block_even_when_it_is_empty() ->
         "thinking_start 1",
         "thinking_end 1",
     ]
+
+
+def test_a_seal_ends_the_open_thoughts_or_makes_a_block_of_its_own() -> None:
+    builder = MessageBuilder(MODEL)
+    builder.thinking("hm")
+    assert builder.open_block == 0
+    builder.seal_thinking("S1")
+    builder.thinking(" ")
+    builder.seal_thinking("S2")
+    builder.seal_thinking("S3", redacted=True)
+    assert builder.open_block is None
+
+    assert builder.message.content == [
+        ThinkingBlock(thinking="hm", signature="S1"),
+        ThinkingBlock(thinking=" ", signature="S2"),
+        ThinkingBlock(signature="S3", redacted=True),
+    ]
+    assert told(builder.take()) == [
+        *("thinking_start 0", "thinking_delta 0 hm", "thinking_end 0"),
+        *("thinking_start 1", "thinking_delta 1  ", "thinking_end 1"),
+        *("thinking_start 2", "thinking_end 2"),
+    ]
