@@ -97,6 +97,12 @@ class ModelShelf:
             self._saved.put(provider, served.models)
         return ""
 
+    async def examined(self) -> list[tuple[str, str]]:
+        """What a start with these settings finds: what a row is about, and a sentence."""
+        from agent_tui.session.doctor import examine
+
+        return (await examine(self._settings)).rows()
+
     @staticmethod
     def is_near(model: Model) -> bool:
         """Whether its server stands on this machine or near by, so that asking costs nothing."""

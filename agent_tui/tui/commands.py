@@ -79,6 +79,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("copy", "copy the last answer", "copy"),
     Command("edit", "edit the draft in $EDITOR", "edit", key="ctrl+g"),
     Command("theme", "list the themes, or switch to one", "theme", "[NAME]"),
+    Command("doctor", "what was found: keys, servers, settings, versions", "doctor"),
     Command("quit", "leave", "quit", key="ctrl+d"),
 )
 

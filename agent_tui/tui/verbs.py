@@ -6,7 +6,7 @@ composer.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -223,6 +223,20 @@ class Verbs:
         """Edit the draft in the person's editor."""
         self._app.prompt.action_edit_externally()
         return None
+
+    def doctor(self, _: str) -> str | None:
+        """Show what a start here finds."""
+        if self._app.shelf is None:
+            return "This chat was opened without settings; agent-tui doctor knows more."
+        self._app.flash("Asking the servers of this machine…")
+        self._app.start(self._examine(self._app.shelf.examined))
+        return None
+
+    async def _examine(self, examine: Callable[[], Awaitable[list[tuple[str, str]]]]) -> None:
+        from agent_tui.tui.screens.output import OutputScreen
+
+        lines = [f"{name:<10} {sentence}" for name, sentence in await examine()]
+        self._app.push_screen(OutputScreen("What was found", "\n".join(lines)))
 
     # -- on what is under the cursor or selected -------------------------------------------------
 

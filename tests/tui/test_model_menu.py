@@ -23,6 +23,7 @@ from agent_tui.tui.screens.models import (
     Renewed,
     found_in,
 )
+from agent_tui.tui.screens.output import OutputScreen, Pages
 from tests.providers.loopback import JSON, plays, serving
 
 THREE = [
@@ -230,3 +231,23 @@ async def test_a_local_server_says_how_much_its_model_reads(tmp_path: Path) -> N
                     await pilot.pause(0.01)
 
             assert app.presenter.context_window == 4096
+
+
+async def test_the_doctor_shows_what_was_found_over_the_chat(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text('local_servers = "ignore"\nmod = "ask"')
+    settings = load_settings(Flags(), {"AGENT_TUI_HOME": str(tmp_path)}, tmp_path)
+    session = Session.open(Agent("test/m", stream_fn=ScriptedModel([])), cwd=tmp_path)
+    app = ChatApp(session, settings=settings, environ={})
+    async with app.run_test(size=(100, 30)) as pilot:
+        await pilot.pause()
+        app.run_verb("doctor")
+        async with asyncio.timeout(10):
+            while not isinstance(app.screen, OutputScreen):
+                await pilot.pause(0.01)
+
+        await pilot.pause()
+        pages = app.screen.query_one(Pages)
+        shown = "".join(pages.render_line(row).text for row in range(pages.size.height))
+
+    assert "unknown key 'mod'" in shown
+    assert "demo/tour" in shown
