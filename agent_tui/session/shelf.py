@@ -41,6 +41,7 @@ class ModelShelf:
         self._saved = SavedLists(settings.folders)
         self._live: dict[str, list[Model]] = {}
         """By provider, what its server serves now."""
+        self._described: dict[str, Model] = {}
 
     def items(self, provider: str | None = None) -> list[ShelfItem]:
         """Marked ones in the order of marking, then usable ones, then the rest."""
@@ -112,7 +113,8 @@ class ModelShelf:
         """`model` with what only its server knows of it, the window above all."""
         from agent_tui.providers.discovery import described
 
-        return await described(model)
+        found = self._described[model.key] = await described(model)
+        return found
 
     async def _ask_this_machine(self, known: set[str]) -> None:
         from agent_tui.providers.discovery import local_models
@@ -139,6 +141,7 @@ class ModelShelf:
     def _models(self) -> list[Model]:
         models = {model.key: model for model in self._book.all()}
         models |= {model.key: model for live in self._live.values() for model in live}
+        models |= self._described
         return list(models.values())
 
     def _lacks(self, model: Model) -> str:

@@ -152,6 +152,7 @@ async def test_a_near_server_knows_more_of_its_model(tmp_path: Path) -> None:
 
     assert models.is_near(described)
     assert described.context_window == 4096
+    assert item(models, "lab/m").model == described
 
 
 async def test_what_a_hosted_server_once_said_can_be_named(tmp_path: Path) -> None:
