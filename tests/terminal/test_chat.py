@@ -65,7 +65,7 @@ def test_a_stop_kills_the_whole_process_tree_and_the_chat_goes_on(tmp_path: Path
 
 def test_the_tour_runs_without_any_configuration(tmp_path: Path) -> None:
     with chat(tmp_path) as c:
-        c.sees("No model is connected")
+        c.sees("offline demonstration")
         c.says("hello")
         c.sees("scripted demonstration")
         c.types("\x1b")
