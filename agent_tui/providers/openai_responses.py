@@ -6,7 +6,7 @@ Nothing is stored at the server: reasoning comes encrypted, is kept with its blo
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from agent_tui.core.errors import ContentPolicyError, NetworkError, ProviderError
 from agent_tui.core.model import Model
@@ -16,12 +16,34 @@ from agent_tui.core.usage import Usage
 from agent_tui.providers import openai_chat
 from agent_tui.providers.errors import stream_error
 from agent_tui.providers.loose import items, mapping, text
-from agent_tui.providers.openai_responses_items import ARGUMENTS, Item, Part
+from agent_tui.providers.openai_responses_items import Item
 from agent_tui.providers.openai_responses_request import build
 from agent_tui.providers.sse import SseDecoder
 from agent_tui.providers.stream import MessageBuilder
 from agent_tui.providers.wire import Wire, respond
 
+
+class _Source(NamedTuple):
+    """Where the text of an event belongs."""
+
+    kind: str
+    """Of the item."""
+    form: str
+    """Of the part of the item."""
+    field: str
+    """Of the event that tells the whole part."""
+
+
+_REFUSAL = _Source("message", "text", "refusal")
+_SOURCES = {
+    "response.output_text": _Source("message", "text", "text"),
+    "response.refusal": _REFUSAL,
+    "response.reasoning_summary_text": _Source("reasoning", "summary", "text"),
+    "response.reasoning_text": _Source("reasoning", "content", "text"),
+    "response.function_call_arguments": _Source("function_call", "arguments", "arguments"),
+}
+_PIECES = {f"{name}.delta": source for name, source in _SOURCES.items()}
+_WHOLES = {f"{name}.done": source for name, source in _SOURCES.items()}
 _REASONS: Mapping[str, Literal["stop", "length"]] = {"": "stop", "max_output_tokens": "length"}
 
 
@@ -69,7 +91,19 @@ class Parser:
         return self.builder.take()
 
     def _take(self, payload: dict[str, Any]) -> None:
-        kind = text(payload.get("type")).removeprefix("response.")
+        kind = text(payload.get("type"))
+        if (source := _PIECES.get(kind)) is not None:
+            item = self._item(payload, source.kind)
+            item.add((source.form, _number(payload)), text(payload.get("delta")))
+        elif (source := _WHOLES.get(kind)) is not None:
+            item = self._item(payload, source.kind)
+            item.settle((source.form, _number(payload)), text(payload.get(source.field)))
+        else:
+            self._take_other(payload, kind.removeprefix("response."))
+        if source is _REFUSAL:
+            self._refused = True
+
+    def _take_other(self, payload: dict[str, Any], kind: str) -> None:
         match kind:
             case "created" | "in_progress" | "queued":
                 self._identify(mapping(payload.get("response")))
@@ -86,32 +120,6 @@ class Parser:
                 raise stream_error(payload, self._model)
             case _ if payload.get("object") == "response":
                 self._end(payload, text(payload.get("status")))
-            case _:
-                self._add(payload, kind)
-
-    def _add(self, payload: dict[str, Any], kind: str) -> None:
-        """A piece of an item, or the whole of one of its parts."""
-        delta = text(payload.get("delta"))
-        if kind.startswith("refusal."):
-            self._refused = True
-        match kind.rpartition(".")[0]:
-            case "output_text":
-                item, part = self._item(payload, "message"), Part("text", _number(payload))
-                whole = text(payload.get("text"))
-            case "refusal":
-                item, part = self._item(payload, "message"), Part("text", _number(payload))
-                whole = text(payload.get("refusal"))
-            case "reasoning_summary_text" | "reasoning_text" as source:
-                form = "summary" if source == "reasoning_summary_text" else "content"
-                item, part = self._item(payload, "reasoning"), Part(form, _number(payload))
-                whole = text(payload.get("text"))
-            case "function_call_arguments":
-                item, part = self._item(payload, "function_call"), ARGUMENTS
-                whole = text(payload.get("arguments"))
-            case _:
-                return
-        item.add(part, delta)
-        item.settle(part, whole)
 
     # -- items -------------------------------------------------------------------------------
 
@@ -122,14 +130,18 @@ class Parser:
 
         OpenAI numbers its items; llama.cpp gives only ids, and others neither.
         """
-        index, raw = _index(payload), raw or {"id": payload.get("item_id")}
-        found = self._known(kind, index, raw.get("id"))
+        index = _index(payload)
+        item_id = payload.get("item_id") if raw is None else raw.get("id")
+        found = self._known(kind, index, item_id)
         if found is None:
-            found = Item(self.builder, index, raw, kind)
+            found = Item(self.builder, index, raw or {"id": item_id}, kind)
             self._items.append(found)
         return found
 
     def _known(self, kind: str, index: int | None, item_id: Any) -> Item | None:
+        last = self._items[-1] if self._items else None
+        if last is not None and index is not None and (last.index, last.kind) == (index, kind):
+            return last
         same_kind = [item for item in reversed(self._items) if item.kind == kind]
         for item in same_kind:
             if index is not None and item.index == index:

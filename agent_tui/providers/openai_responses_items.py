@@ -7,8 +7,9 @@ added, and where it says something else it replaces what was shown.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, TypeAlias
 
 from agent_tui.core.errors import ProviderError
 from agent_tui.core.messages import TextBlock, ThinkingBlock
@@ -16,15 +17,10 @@ from agent_tui.providers.calls import fresh_call_id
 from agent_tui.providers.loose import items, mapping, text, unpacked
 from agent_tui.providers.stream import MessageBuilder
 
+Part: TypeAlias = tuple[str, int]
+"""A part of an item: its form, and its number among those of that form."""
 
-class Part(NamedTuple):
-    """A part of an item: its form, and its number among those of that form."""
-
-    form: str
-    number: int = 0
-
-
-ARGUMENTS = Part("arguments")
+_ARGUMENTS: Part = ("arguments", 0)
 
 
 class Item:
@@ -46,8 +42,14 @@ class Item:
         self._wholes: dict[Part, str] = {}
         if builder.open_block is not None:
             builder.close_block()
+        self._writer: Callable[[str], None] = _ignore
         if self.kind == "function_call":
             self._place = builder.open_call(text(raw.get("call_id")), _name_in(raw))
+            self._writer = partial(builder.arguments, self._place)
+        elif self.kind == "message":
+            self._writer = builder.text
+        elif self.kind == "reasoning":
+            self._writer = builder.thinking
 
     @property
     def is_whole(self) -> bool:
@@ -58,11 +60,10 @@ class Item:
         """Take in a piece of a part."""
         if not delta or self.is_done:
             return
-        if self.kind == "reasoning":
-            if any(known.form != part.form for known in self._pieces):
+        if self.kind == "reasoning" and self._pieces and part not in self._pieces:
+            if part[0] != self._form:
                 return  # the same thoughts in another form
-            if self._pieces and part not in self._pieces:
-                self._write("\n\n")
+            self._write("\n\n")
         self._pieces.setdefault(part, []).append(delta)
         self._write(delta)
 
@@ -105,7 +106,7 @@ class Item:
         parts = [mapping(part) for part in items(raw.get("content"))]
         wholes = [text(part.get("text")) or text(part.get("refusal")) for part in parts]
         for number, whole in enumerate(wholes):
-            self.settle(Part("text", number), whole)
+            self.settle(("text", number), whole)
         self._close()
         if isinstance(block := self._block(), TextBlock):
             block.text = "".join(wholes) or block.text
@@ -117,10 +118,9 @@ class Item:
             form: [text(mapping(part).get("text")) for part in items(raw.get(form))]
             for form in ("summary", "content")
         }
-        form = next((part.form for part in self._pieces), "")
-        form = form or ("summary" if any(by_form["summary"]) else "content")
+        form = self._form or ("summary" if any(by_form["summary"]) else "content")
         for number, whole in enumerate(by_form[form]):
-            self.settle(Part(form, number), whole)
+            self.settle((form, number), whole)
         self._close()
         if isinstance(block := self._block(), ThinkingBlock):
             block.thinking = "\n\n".join(filter(None, by_form[form])) or block.thinking
@@ -141,9 +141,9 @@ class Item:
         if isinstance(arguments, dict) and not self._pieces:
             call.arguments = arguments
         else:
-            self.settle(ARGUMENTS, text(arguments))
-        said = self._said(ARGUMENTS)
-        if not _same_json(said, self._wholes.get(ARGUMENTS, said)):
+            self.settle(_ARGUMENTS, text(arguments))
+        said = self._said(_ARGUMENTS)
+        if not _same_json(said, self._wholes.get(_ARGUMENTS, said)):
             raise ProviderError(
                 f"the server sent the arguments of {call.name} twice, and not the same",
                 retryable=True,
@@ -152,20 +152,22 @@ class Item:
 
     # -- writing -----------------------------------------------------------------------------
 
+    @property
+    def _form(self) -> str:
+        """The form in which it arrives; empty as long as nothing has."""
+        return next(iter(self._pieces), ("", 0))[0]
+
     def _said(self, part: Part) -> str:
         return "".join(self._pieces.get(part, ()))
 
     def _write(self, delta: str) -> None:
+        if self._place >= 0:
+            self._writer(delta)
+            return
         content = self._builder.message.content
         size = len(content)
-        match self.kind:
-            case "message":
-                self._builder.text(delta)
-            case "reasoning":
-                self._builder.thinking(delta)
-            case "function_call":
-                self._builder.arguments(self._place, delta)
-        if self._place < 0 and len(content) > size:
+        self._writer(delta)
+        if len(content) > size:
             self._place = size
 
     def _block(self) -> Any:
@@ -174,6 +176,10 @@ class Item:
     def _close(self) -> None:
         if self._place >= 0 and self._builder.open_block == self._place:
             self._builder.close_block()
+
+
+def _ignore(_: str) -> None:
+    """What items of unknown kinds do with their text."""
 
 
 def _name_in(raw: Mapping[str, Any]) -> str:
