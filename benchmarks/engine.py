@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterator
+from itertools import pairwise
 
 from agent_tui import Agent, AssistantMessage, Model, TextBlock, tool
 from agent_tui.core.stream import (
@@ -80,7 +81,7 @@ async def turns(count: int) -> list[float]:
 
     agent.subscribe(watch)
     await agent.prompt("go")
-    return [after - before for before, after in zip(marks, marks[1:], strict=False)]
+    return [after - before for before, after in pairwise(marks)]
 
 
 def main() -> None:
