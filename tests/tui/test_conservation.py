@@ -152,9 +152,7 @@ async def test_known_difficult_moments_lose_nothing(acts: list[str]) -> None:
     await drive(acts, ["tool", "silent", "tool"])
 
 
-@settings(
-    max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True
-)
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck), print_blob=True)
 @given(
     acts=st.lists(ACTS, min_size=3, max_size=16),
     responses=st.lists(st.sampled_from(sorted(RESPONSES)), max_size=6),
