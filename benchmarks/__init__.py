@@ -1,1 +1,1 @@
-"""Measurements; `python -m benchmarks` runs them all and prints ratios against a baseline."""
+"""Measurements; `python -m benchmarks` runs them and prints ratios against a baseline."""
