@@ -58,7 +58,7 @@ def warm_up(terminal: Terminal) -> None:
 
 
 def paced(place: Path, server: Server, seconds: float) -> tuple[list[float], float, float, float]:
-    """CPU seconds by quarter and after the last one; lag of the end in ms; bytes painted; MB more."""
+    """CPU seconds by quarter and in all; lag of the end in ms; bytes painted; MB more."""
     id, count = str(next(_ids)), int(RATE * seconds)
     with chat(place, server.url) as terminal:
         warm_up(terminal)
