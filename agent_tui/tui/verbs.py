@@ -73,7 +73,8 @@ class Verbs:
         if argument:
             return "/usage takes nothing, or `export FILE.csv`."
         if not report.charges:
-            return "Nothing has been spent yet."
+            self._app.flash("Nothing has been spent yet.")
+            return None
         from agent_tui.tui.screens.output import OutputScreen
         from agent_tui.tui.usage import usage_text
 

@@ -274,10 +274,17 @@ async def test_usage_exports_a_file(tmp_path: Path) -> None:
         assert "spent.csv" in c.line("hint")
 
 
+async def test_usage_says_that_nothing_has_been_spent_and_is_done(tmp_path: Path) -> None:
+    async with chat(cwd=tmp_path, size=(200, 24)) as c:
+        await c.say("/usage")
+
+        assert "Nothing has been spent yet." in as_text(c.app.chrome.rows("hint"))
+        assert c.draft == ""
+
+
 @pytest.mark.parametrize(
     ("command", "reason"),
     [
-        ("/usage", "Nothing has been spent yet."),
         ("/usage export", "/usage takes nothing, or `export FILE.csv`."),
         ("/usage all", "/usage takes nothing, or `export FILE.csv`."),
         ("/usage export no/such/file.csv", "cannot be written"),
