@@ -21,6 +21,7 @@ from agent_tui.core.stream import (
     TextStart,
 )
 from agent_tui.testing import ScriptedModel, call, calls, text
+from benchmarks.report import Report, Table, median, ratio
 
 DELTA = "four"
 
@@ -84,24 +85,27 @@ async def turns(count: int) -> list[float]:
     return [after - before for before, after in pairwise(marks)]
 
 
-def main() -> None:
-    print("engine: cost per delta (µs CPU)")
+def per_delta(repeats: int) -> Table:
+    rows = []
     for count in (5_000, 20_000, 60_000):
-        base, ours = asyncio.run(bare(count)), asyncio.run(through_agent(count))
-        per_delta = (ours - base) / count * 1e6
-        print(
-            f"  {count:6} deltas  bare {base / count * 1e6:5.2f}  agent {ours / count * 1e6:5.2f}"
-            f"  overhead {per_delta:5.2f}  ratio {ours / base:4.1f}"
-        )
-    count = 400
-    quarters = asyncio.run(turns(count))
-    per_turn = [seconds / (count / 4) * 1e3 for seconds in quarters]
-    print(
-        "engine: cost per turn with one tool call (ms CPU), by quarter: "
-        + " ".join(f"{value:.2f}" for value in per_turn)
-        + f"  last/first {per_turn[-1] / per_turn[0]:.2f}"
-    )
+        base = median([asyncio.run(bare(count)) for _ in range(repeats)]) / count * 1e6
+        ours = median([asyncio.run(through_agent(count)) for _ in range(repeats)]) / count * 1e6
+        added = f"{ours - base:.2f}"
+        rows.append((f"{count:,} deltas", f"{base:.2f}", f"{ours:.2f}", added, ratio(ours, base)))
+    head = ("", "bare µs", "agent µs", "added µs", "ratio")
+    return Table(f"The loop: CPU of a streamed delta (median of {repeats})", head, rows)
 
 
-if __name__ == "__main__":
-    main()
+def per_turn(count: int, repeats: int) -> Table:
+    runs = [asyncio.run(turns(count)) for _ in range(repeats)]
+    quarters = [median(values) / (count / 4) * 1e3 for values in zip(*runs, strict=True)]
+    cells = [f"{value:.2f}" for value in quarters]
+    head = ("", "1st quarter", "2nd", "3rd", "4th", "4th ÷ 1st")
+    row = (f"{count} turns", *cells, ratio(quarters[-1], quarters[0]))
+    return Table("The loop: CPU ms of a turn with one tool call", head, [row])
+
+
+def measure(quick: bool) -> Report:
+    repeats = 3 if quick else 7
+    asyncio.run(turns(40))  # loads what a first turn needs
+    return Report([per_delta(repeats), per_turn(400, repeats)])

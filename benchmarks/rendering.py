@@ -16,19 +16,8 @@ from textual.app import App, ComposeResult
 from agent_tui.tui import themes
 from agent_tui.tui.blocks import AssistantBlock, Block, ToolBlock, UserBlock
 from agent_tui.tui.transcript import Transcript
-
-SENTENCE = (
-    "the agent reads each file then edits a function so that **tests** pass while keeping the"
-    " `public_interface()` stable because callers depend on it"
-)
-WORDS = SENTENCE.split()
-CODE = """\
-```python
-def fetch(url: str) -> bytes:
-    # The body at `url`.
-    return get(url)
-```"""
-FRAME = 140
+from benchmarks.report import Report, Table, ratio
+from benchmarks.texts import CODE, FRAME, code, mixed, prose
 
 
 class Stage(App[None]):
@@ -48,36 +37,6 @@ class Stage(App[None]):
         done = asyncio.Event()
         self.screen.call_after_refresh(done.set)
         await done.wait()
-
-
-def prose(rng: random.Random, count: int) -> str:
-    return " ".join(rng.choice(WORDS) for _ in range(count))
-
-
-def mixed(size: int) -> str:
-    """Text as models write it."""
-    rng = random.Random(1)
-    parts: list[str] = []
-    while sum(map(len, parts)) < size:
-        match rng.randrange(6):
-            case 0:
-                parts.append("## " + prose(rng, 5))
-            case 1:
-                parts.append("\n".join("- " + prose(rng, 10) for _ in range(5)))
-            case 2:
-                rows = "\n".join(f"| {n} | {prose(rng, 4)} |" for n in range(6))
-                parts.append(f"| a | b |\n|--:|---|\n{rows}")
-            case 3:
-                parts.append(CODE)
-            case _:
-                parts.append(prose(rng, 40))
-    return "\n\n".join(parts)[:size]
-
-
-def code(size: int) -> str:
-    """One block of code."""
-    lines = CODE.split("\n")[1:-1]
-    return "```python\n" + "\n".join(lines * (size // 80 + 1))[: size - 10]
 
 
 def history(count: int) -> Iterator[Block]:
@@ -129,26 +88,44 @@ def mean_ms(costs: list[float]) -> float:
     return sum(costs) / len(costs) * 1000
 
 
-async def main() -> None:
-    await frames(mixed(3_000) + "\n\n" + CODE, [])
+async def bursts() -> Table:
     small, large = await burst(20_000), await burst(240_000)
-    print(f"burst   20 KB in five pieces        {small * 1000:6.0f} ms")
-    print(f"burst   240 KB in five pieces       {large * 1000:6.0f} ms", end="   ")
-    print(f"per byte ÷ that of 20 KB {large / small / 12:.2f}")
+    short, long = small / 20_000, large / 240_000
+    rows = [
+        ("20 KB", f"{small * 1000:.0f}", f"{short * 1e6:.2f}", "1"),
+        ("240 KB", f"{large * 1000:.0f}", f"{long * 1e6:.2f}", ratio(long, short)),
+    ]
+    return Table("An answer that comes in five pieces", ("", "CPU ms", "µs/byte", "ratio"), rows)
+
+
+async def streams(scale: int) -> Table:
+    """Frames of answers of some lengths and kinds; the longest is 200 KB ÷ `scale`."""
     short = mean_ms(await frames(mixed(10_000), []))
-    long = await frames(mixed(200_000), [])
-    quarter = len(long) // 4
-    print(f"stream  frame of a 10 KB answer     {short:6.2f} ms")
-    print(f"stream  frame of a 200 KB answer    {mean_ms(long):6.2f} ms", end="   ")
-    print(f"last ÷ first quarter {mean_ms(long[-quarter:]) / mean_ms(long[:quarter]):.2f}")
-    block = await frames(code(60_000), [])
-    print(f"stream  frame of one block of code  {mean_ms(block):6.2f} ms", end="   ")
-    print(f"last ÷ first half {mean_ms(block[-200:]) / mean_ms(block[:200]):.2f}")
+    long = await frames(mixed(200_000 // scale), [])
+    block = await frames(code(60_000 // scale), [])
     few = mean_ms(await frames(mixed(14_000), list(history(100))))
     many = mean_ms(await frames(mixed(14_000), list(history(10_000))))
-    print(f"history frame below 100 messages    {few:6.2f} ms")
-    print(f"history frame below 10,000 messages {many:6.2f} ms   ratio {many / few:.2f}")
+    rows = [
+        ("answer of 10 KB", f"{short:.2f}", "1", ""),
+        (f"answer of {200 // scale} KB", *_against(long, short)),
+        (f"one block of code of {60 // scale} KB", *_against(block, short)),
+        ("below 100 messages", f"{few:.2f}", ratio(few, short), ""),
+        ("below 10,000 messages", f"{many:.2f}", ratio(many, short), ""),
+    ]
+    head = ("", "CPU ms", "÷ 10 KB", "4th ÷ 1st quarter")
+    return Table(f"A frame of {FRAME} bytes, transcript alone", head, rows)
 
 
-if __name__ == "__main__":
-    asyncio.run(main())
+def _against(costs: list[float], short: float) -> tuple[str, str, str]:
+    quarter = len(costs) // 4
+    growth = ratio(mean_ms(costs[-quarter:]), mean_ms(costs[:quarter]))
+    return f"{mean_ms(costs):.2f}", ratio(mean_ms(costs), short), growth
+
+
+async def tables(scale: int) -> list[Table]:
+    await frames(mixed(3_000) + "\n\n" + CODE, [])  # loads what markdown and colours need
+    return [await bursts(), await streams(scale)]
+
+
+def measure(quick: bool) -> Report:
+    return Report(asyncio.run(tables(4 if quick else 1)))

@@ -154,8 +154,8 @@ class Terminal:
         return float(times.children_user + times.children_system)
 
     def memory(self) -> float:
-        """Resident memory in MB."""
-        return psutil.Process(self.process.pid).memory_info().rss / 1e6
+        """Resident memory in MB (of 2^20 bytes)."""
+        return float(psutil.Process(self.process.pid).memory_info().rss / 2**20)
 
     def close(self) -> None:
         """End the program, and what runs in its terminal."""

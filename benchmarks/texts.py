@@ -9,6 +9,8 @@ SENTENCE = (
     " `public_interface()` stable because callers depend on it"
 )
 WORDS = SENTENCE.split()
+FRAME = 140
+"""Bytes that arrive between two repaints, at some 400 tokens a second."""
 CODE = """\
 ```python
 def fetch(url: str) -> bytes:
