@@ -221,7 +221,8 @@ class ChatApp(App[None], inherit_bindings=False):
         crash.report(self)
 
     def on_unmount(self) -> None:
-        """Let go of everything."""
+        """Let go of everything; drafts that were put aside are kept in the history."""
+        list(map(self._history.add, self.prompt.stashed))
         self._forget_signals()
         self.pacer.stop()
         if self.is_ready:

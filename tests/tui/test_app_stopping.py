@@ -189,6 +189,17 @@ async def test_when_idle_ctrl_c_stashes_the_draft_then_arms_then_quits() -> None
         await c.until(lambda: not c.app.is_running)
 
 
+async def test_a_draft_that_was_put_aside_is_in_the_history_after_quitting() -> None:
+    async with chat() as c:
+        c.app.prompt.set_text("precious words")
+        await c.press("ctrl+c")
+
+        await c.press("ctrl+d")
+        await c.until(lambda: not c.app.is_running)
+
+    assert "precious words" in c.app._history.entries
+
+
 async def test_ctrl_d_quits_only_when_nothing_runs() -> None:
     async with chat([text("x"), pause(0.8), text("y")]) as c:
         await c.say("start")
