@@ -99,7 +99,7 @@ async def stream(app: ChatApp) -> float:
 
 async def read_back(app: ChatApp) -> float:
     """CPU seconds of a page while somebody pages up from the end, `PAGES` at most."""
-    costs = []
+    costs: list[float] = []
     while len(costs) < PAGES and app.transcript.scroll_y > 0:
         began = time.process_time()
         app.transcript.scroll_page_up(animate=False)
@@ -154,8 +154,7 @@ def measure(quick: bool) -> Report:
         "page CPU ms",
         "paging MB",
     )
-    pairs = zip(runs[10_000], runs[100], strict=True)
-    growth = median([many["frame"] / few["frame"] for many, few in pairs])
+    growth = middle[10_000]["frame"] / middle[100]["frame"]
     title = f"A long transcript (median of {repeats})"
     target = Target("transcript frame, 10,000 ÷ 100 messages", growth, 1.3)
     return Report([Table(title, head, rows)], [target])

@@ -73,7 +73,8 @@ def modules(place: Path, rest_seconds: float) -> int:
 def measure(quick: bool) -> Report:
     repeats = 3 if quick else 9
     with folder() as place:
-        first_paint(place)  # writes what only a first start writes
+        with chat(place) as terminal:  # a first start writes files and compiles modules
+            terminal.rest(SETTLE_SECONDS)
         python, textual, paints = [], [], []
         for _ in range(repeats):  # in turns, so that they share the weather
             python.append(bare(place, "pass"))

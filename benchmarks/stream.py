@@ -33,7 +33,7 @@ async def wire(url: str, count: int, rate: int) -> float:
         model, LlmContext(messages=[question]), StreamOptions()
     ):
         if isinstance(event, StreamError):
-            raise RuntimeError(str(event.error))
+            raise RuntimeError(f"the wire failed: {event.message.error}")
     return time.process_time() - began
 
 
