@@ -12,10 +12,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import psutil
-from textual.app import App
 
 from agent_tui import Agent, AssistantMessage, TextBlock, ToolCall, ToolResultMessage, UserMessage
 from agent_tui.core.messages import AgentMessage
@@ -28,7 +26,7 @@ from benchmarks.terminal import ROOT
 from benchmarks.texts import FRAME, mixed
 
 COUNTS = (0, 100, 10_000)
-FRAMES = 200
+FRAMES = 300
 WARM_FRAMES = 50
 """Those in which things are loaded and the screen is filled."""
 PAGES = 300
@@ -55,7 +53,7 @@ def memory_mb() -> float:
     return float(psutil.Process().memory_info().rss / 2**20)
 
 
-async def painted(app: App[Any]) -> None:
+async def painted(app: ChatApp) -> None:
     done = asyncio.Event()
     app.screen.call_after_refresh(done.set)
     await done.wait()
@@ -120,7 +118,7 @@ def apart(count: int) -> dict[str, float]:
 
 
 def measure(quick: bool) -> Report:
-    repeats = 1 if quick else 3
+    repeats = 3 if quick else 5
     runs: dict[int, list[dict[str, float]]] = {count: [] for count in COUNTS}
     for _ in range(repeats):  # in turns, so that they share the weather
         for count in COUNTS:
