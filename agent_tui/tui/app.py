@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 import time
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -22,14 +21,15 @@ from textual.widgets import TextArea
 from agent_tui.core.errors import AgentError
 from agent_tui.tui import crash, themes, warm
 from agent_tui.tui.approval import ApprovalCard, Guard
-from agent_tui.tui.banner import welcome
 from agent_tui.tui.chrome import Chrome
 from agent_tui.tui.clipboard import Clipboard
 from agent_tui.tui.commands import COMMANDS, Parsed, find, parse
 from agent_tui.tui.complete import Completer
 from agent_tui.tui.driver import driver_class
 from agent_tui.tui.history import History, history_path
+from agent_tui.tui.leaving import Leaving
 from agent_tui.tui.menu import CompletionMenu
+from agent_tui.tui.opening import greeting, session_of
 from agent_tui.tui.paced import PacedView
 from agent_tui.tui.pacer import Pacer
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
@@ -54,8 +54,6 @@ PLACEHOLDER = "Say something · / for commands · @ for files"
 TICK_SECONDS = 0.5
 REDRAW_SECONDS = 0.05
 """Steps and tools draw the lines around the transcript no more often than this."""
-LEAVE_SECONDS = 2.5
-"""How long leaving waits for a turn to end."""
 
 
 class ChatApp(App[None], inherit_bindings=False):
@@ -102,7 +100,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._will_redraw = False
         self._next_redraw = 0.0
         self._redraw_timer: Timer | None = None
-        self._warned_at_quit = False
+        self._leaving = Leaving(self)
         self._window_title: object = None
         self.transcript = Transcript()
         self.pacer = Pacer(self.transcript.changed_all, clock=clock)
@@ -131,7 +129,7 @@ class ChatApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Paint first; everything else comes after."""
         self._ticker = self.set_interval(TICK_SECONDS, self._tick, pause=True)
-        self._forget_signals = on_signals(self._end_by_signal)
+        self._forget_signals = on_signals(self._leaving.by_signal)
         self.prompt.focus()
         self.chrome.draw()
         self.call_after_refresh(self._open)
@@ -145,7 +143,7 @@ class ChatApp(App[None], inherit_bindings=False):
         from agent_tui.tui.verbs import Verbs
 
         try:
-            session = self.session = self._session_of(self._source)
+            session = self.session = session_of(self._source, self._cwd)
         except AgentError as error:
             self.exit(return_code=2, message=Text(f"agent-tui: {error.message}"))
             return
@@ -167,7 +165,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.prompt.completions = Completer(session.cwd, self.verbs.hints)
         session.subscribe(self._on_event)
         self.presenter.show_history(state.messages)
-        self._say_welcome()
+        self._greet()
         for event in self._early:
             self.on_prompt_submitted(event)
         self.redraw()
@@ -175,47 +173,16 @@ class ChatApp(App[None], inherit_bindings=False):
         if not self.is_headless:
             warm.up()
 
-    def _session_of(self, source: Any) -> Session:
-        from agent_tui.session.session import Session
-
-        opened = source() if callable(source) else source
-        if isinstance(opened, Session):
-            return opened
-        return Session.open(opened, cwd=self._cwd)
-
-    def _say_welcome(self) -> None:
-        state = self.session.agent.state
-        if self._settings is not None and not state.messages:
-            is_demo = state.model.api == "demo"
-            reason = self._settings.model_reason
-            said = welcome(state.model.key, reason, is_demonstration=is_demo)
-            self.presenter.say(said)
+    def _greet(self) -> None:
         problems = [*self._problems]
-        if self._settings is not None:
-            problems += self._settings.problems
         if self._history.problem:
             problems.append(self._history.problem)
-        for problem in problems:
-            self.presenter.say(problem, "warning")
+        for sentence, kind in greeting(self.session, self._settings, problems):
+            self.presenter.say(sentence, kind)
 
     def leave(self) -> None:
         """Quit; the first time with pending messages only warn."""
-        pending = len(self.session.agent.queued()) if self.is_ready else 0
-        if pending and not self._warned_at_quit:
-            self._warned_at_quit = True
-            self.flash(f"{pending} pending would be lost. The same again leaves.", "warning")
-            return
-        self.start(self._leave(0))
-
-    async def _leave(self, code: int) -> None:
-        if self.is_ready:
-            self.session.abort("the program ends")
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self.session.agent.wait_for_idle(), LEAVE_SECONDS)
-        self.exit(return_code=code)
-
-    def _end_by_signal(self, number: int) -> None:
-        self.start(self._leave(128 + number))
+        self._leaving.ask()
 
     def _fatal_error(self) -> None:
         crash.report(self)
@@ -309,7 +276,7 @@ class ChatApp(App[None], inherit_bindings=False):
             self._early.append(event)
             return
         self.chrome.end_flash()
-        self._warned_at_quit = False
+        self._leaving.stay()
         text = event.text
         parsed = parse(text)
         if not text.strip():

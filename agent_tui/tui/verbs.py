@@ -39,6 +39,8 @@ class Verbs:
     def __init__(self, app: ChatApp) -> None:
         self._app = app
         self.models = ModelMenu(app)
+        self._parts: tuple[object, ...] = ()
+        """Objects with further verbs: one for each area that has several."""
 
     def run(self, parsed: Parsed) -> str | None:
         """Do what a command line says."""
@@ -47,8 +49,13 @@ class Verbs:
             return unknown_sentence(parsed.name)
         if parsed.argument and not command.argument:
             return f"/{command.name} takes nothing after it. The text is still here."
-        verb: Callable[[str], str | None] = getattr(self, command.action)
-        return verb(parsed.argument)
+        return self._verb(command.action)(parsed.argument)
+
+    def _verb(self, action: str) -> Callable[[str], str | None]:
+        """What does `action`: a method here, or of one of the parts."""
+        owner = next(part for part in (self, *self._parts) if hasattr(part, action))
+        verb: Callable[[str], str | None] = getattr(owner, action)
+        return verb
 
     # -- looking -----------------------------------------------------------------------------
 

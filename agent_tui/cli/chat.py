@@ -1,0 +1,118 @@
+"""The chat, and one prompt without it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from agent_tui.cli.options import (
+    AgentOption,
+    ApiKeyEnvOption,
+    ApiOption,
+    AppendPromptOption,
+    BaseUrlOption,
+    CwdOption,
+    MaxCostOption,
+    MaxIterationsOption,
+    MaxSessionIterationsOption,
+    MaxTimeOption,
+    MaxTokensOption,
+    MaxTurnCostOption,
+    MaxTurnTimeOption,
+    MaxTurnTokensOption,
+    ModelOption,
+    ModeOption,
+    SystemPromptOption,
+    ThemeOption,
+    ThinkingOption,
+    ToolsOption,
+    flags_of,
+)
+from agent_tui.cli.program import app
+from agent_tui.launch import exit_with, settings_for
+
+
+@app.command()
+def chat(
+    context: typer.Context,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    api: ApiOption = None,
+    api_key_env: ApiKeyEnvOption = None,
+    thinking: ThinkingOption = None,
+    mode: ModeOption = None,
+    max_iterations: MaxIterationsOption = None,
+    max_cost: MaxCostOption = None,
+    max_tokens: MaxTokensOption = None,
+    max_time: MaxTimeOption = None,
+    max_session_iterations: MaxSessionIterationsOption = None,
+    max_turn_cost: MaxTurnCostOption = None,
+    max_turn_tokens: MaxTurnTokensOption = None,
+    max_turn_time: MaxTurnTimeOption = None,
+    system_prompt: SystemPromptOption = None,
+    append_system_prompt: AppendPromptOption = None,
+    tools: ToolsOption = None,
+    agent: AgentOption = None,
+    cwd: CwdOption = None,
+    theme: ThemeOption = None,
+) -> None:
+    """Open the chat (what agent-tui does without a command)."""
+    from agent_tui.launch import open_chat
+
+    raise typer.Exit(open_chat(flags_of(context)))
+
+
+@app.command()
+def run(
+    context: typer.Context,
+    prompt: Annotated[
+        str | None, typer.Argument(help="What to do; left out or -: read from standard input.")
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the events, one JSON object a line.")
+    ] = False,
+    model: ModelOption = None,
+    base_url: BaseUrlOption = None,
+    api: ApiOption = None,
+    api_key_env: ApiKeyEnvOption = None,
+    thinking: ThinkingOption = None,
+    mode: ModeOption = None,
+    max_iterations: MaxIterationsOption = None,
+    max_cost: MaxCostOption = None,
+    max_tokens: MaxTokensOption = None,
+    max_time: MaxTimeOption = None,
+    max_session_iterations: MaxSessionIterationsOption = None,
+    max_turn_cost: MaxTurnCostOption = None,
+    max_turn_tokens: MaxTurnTokensOption = None,
+    max_turn_time: MaxTurnTimeOption = None,
+    system_prompt: SystemPromptOption = None,
+    append_system_prompt: AppendPromptOption = None,
+    tools: ToolsOption = None,
+    agent: AgentOption = None,
+    cwd: CwdOption = None,
+) -> None:
+    """Run one prompt without a screen and print the answer.
+
+    Nobody is there to approve anything: in mode ask a call that needs approval is refused, and the
+    model is told so. Exit codes: 0 done, 1 error, 2 wrong use, 3 a budget or the step
+    limit is used up, 130 aborted.
+    """
+    settings = settings_for(flags_of(context))
+    from agent_tui.headless import run_prompt
+    from agent_tui.session.build import build_session
+
+    for problem in settings.problems:
+        typer.echo(f"agent-tui: {problem}", err=True)
+    session = build_session(settings, unattended=True)
+    text = _prompt_text(prompt)
+    raise typer.Exit(run_prompt(session, text, as_json=as_json, out=sys.stdout, err=sys.stderr))
+
+
+def _prompt_text(prompt: str | None) -> str:
+    if prompt is not None and prompt != "-":
+        return prompt
+    if sys.stdin is None or sys.stdin.isatty():
+        exit_with('there is no prompt: agent-tui run "…", or give it on standard input')
+    return sys.stdin.buffer.read().decode("utf-8", "replace")

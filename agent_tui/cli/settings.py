@@ -1,0 +1,119 @@
+"""What a start here comes to: settings, looks, what was found; and a way back for terminals."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agent_tui.cli.options import (
+    load,
+)
+from agent_tui.cli.program import app
+from agent_tui.launch import settings_for
+
+if TYPE_CHECKING:
+    from agent_tui.config import Settings
+
+config_app = typer.Typer(
+    help="Where the settings are, and what they come to.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+)
+app.add_typer(config_app, name="config")
+
+
+@app.command()
+def themes() -> None:
+    """List the looks that --theme can name."""
+    from agent_tui.config import find_folders
+    from agent_tui.tui.themes import theme_files
+
+    own = find_folders(os.environ).themes
+    for name, file in theme_files([own]).items():
+        typer.echo(f"{name:<16} {file}" if file.parent == own else name)
+
+
+@config_app.command()
+def path() -> None:
+    """Print where the settings file is, whether or not it exists."""
+    from agent_tui.config import find_folders
+
+    typer.echo(find_folders(os.environ).config_file)
+
+
+@config_app.command()
+def show() -> None:
+    """Print what the settings of a start here come to."""
+    from agent_tui.config import Flags
+
+    settings = settings_for(Flags())
+    rows = {
+        "model": f"{settings.model} ({settings.model_reason})",
+        "thinking": settings.thinking or "off",
+        "mode": settings.mode,
+        "max_iterations": settings.max_iterations or 100,
+        "budget": _budget(settings),
+        "theme": settings.theme or "default",
+        "after_abort": settings.after_abort,
+        "steering_mode": settings.steering_mode,
+        "follow_up_mode": settings.follow_up_mode,
+        "providers": ", ".join(settings.providers) or "none of your own",
+        "settings": settings.folders.config_file,
+        "data": settings.folders.state,
+    }
+    for name, value in rows.items():
+        typer.echo(f"{name:<15} {value}")
+    for problem in settings.problems:
+        typer.echo(f"agent-tui: {problem}", err=True)
+
+
+def _budget(settings: Settings) -> str:
+    from agent_tui.config import LIMITS
+    from agent_tui.core.limits import amount
+
+    limits = {"turn": settings.turn_limits, "session": settings.session_limits}
+    set_ones = [
+        f"{key} {amount(kind, limit)}"
+        for key, (scope, kind) in LIMITS.items()
+        if (limit := limits[scope].get(kind)) is not None
+    ]
+    return ", ".join(set_ones) or "none"
+
+
+@app.command()
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object.")] = False,
+) -> None:
+    """Say what a start here finds: keys, servers, the terminal, the settings, versions.
+
+    No key is shown. Only servers on this machine are asked.
+    """
+    import asyncio
+    import dataclasses
+    import json
+
+    from agent_tui.config import Flags
+    from agent_tui.session.doctor import examine
+    from agent_tui.tui.abilities import terminal_abilities
+
+    abilities = terminal_abilities(sys.stdin, sys.stderr, os.environ)
+    report = asyncio.run(examine(load(Flags())))
+    if as_json:
+        found = {**report.to_json(), "terminal": dataclasses.asdict(abilities)}
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    from agent_tui.core.text import printable
+
+    for name, sentence in [*abilities.rows(), *report.rows()]:
+        typer.echo(f"{name:<10} {printable(sentence)}")
+
+
+@app.command()
+def reset() -> None:
+    """Put a terminal right that a crashed program left in a strange state."""
+    from agent_tui.tui.terminal import reset as reset_terminal
+
+    reset_terminal()

@@ -1,0 +1,59 @@
+"""Where things live on disk."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """Where things live: one folder under `AGENT_TUI_HOME`, else the platform's own folders."""
+
+    config: Path
+    """Holds `config.toml`, `themes/` and `tools/`."""
+    state: Path
+    """Holds `sessions/`, `history/`, `logs/` and `output/`."""
+
+    @property
+    def config_file(self) -> Path:
+        """The user's settings."""
+        return self.config / "config.toml"
+
+    @property
+    def themes(self) -> Path:
+        """The user's own themes."""
+        return self.config / "themes"
+
+    @property
+    def sessions(self) -> Path:
+        """Saved sessions."""
+        return self.state / "sessions"
+
+    @property
+    def history(self) -> Path:
+        """What was typed, one file a project."""
+        return self.state / "history"
+
+    @property
+    def logs(self) -> Path:
+        """Log files."""
+        return self.state / "logs"
+
+    @property
+    def output(self) -> Path:
+        """Tool output that was too long for the window."""
+        return self.state / "output"
+
+
+def find_folders(environ: Mapping[str, str]) -> Folders:
+    """Where things live, by `AGENT_TUI_HOME` or the platform's habits."""
+    if home := environ.get("AGENT_TUI_HOME", "").strip():
+        folder = Path(os.path.abspath(Path(home).expanduser()))  # noqa: PTH100 - links stay
+        return Folders(folder, folder)
+    from platformdirs import PlatformDirs
+
+    places = PlatformDirs("agent-tui", appauthor=False)
+    return Folders(places.user_config_path, places.user_state_path)

@@ -1,0 +1,108 @@
+"""Settings: defaults < user file < environment < flags.
+
+A bad value in a file or a variable is a sentence in `Settings.problems` and the default holds; a
+bad flag is a `ConfigError`. Project files (`.agent-tui/config.toml`) are not read: there is no way
+yet to say that a folder is trusted.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from agent_tui.config.flags import from_flags
+from agent_tui.config.folders import find_folders
+from agent_tui.config.providers import read_providers
+from agent_tui.config.scalars import given, read_scalars
+from agent_tui.config.settings import LIMITS, Flags, Settings
+from agent_tui.core.limits import Limits, Scope
+from agent_tui.core.tables import Table
+
+_OF_THE_AGENT = frozenset(
+    {
+        "model",
+        "model_reason",
+        "thinking",
+        "max_iterations",
+        "system_prompt",
+        "append_system_prompt",
+    }
+)
+"""What an agent that a flag names brings with it."""
+
+
+def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settings:
+    """The settings of this start; `cwd` is where the program was started.
+
+    Raises:
+        ConfigError: A flag makes no sense; bad values elsewhere are `problems` instead.
+    """
+    folders = find_folders(environ)
+    problems: list[str] = []
+    found = _from_file(folders.config_file, problems)
+    found |= _from_environment(environ, problems)
+    if flags.agent is not None:
+        found = {key: value for key, value in found.items() if key not in _OF_THE_AGENT}
+    found |= from_flags(flags, environ, cwd)
+    providers = {**found.pop("providers", {}), **found.pop("flag_providers", {})}
+    limits = {key: found.pop(key) for key in LIMITS if key in found}
+    return Settings(
+        turn_limits=_limits(limits, "turn"),
+        session_limits=_limits(limits, "session"),
+        folders=folders,
+        providers=providers,
+        environ=dict(environ),
+        problems=tuple(problems),
+        **found,
+    )
+
+
+def _from_file(path: Path, problems: list[str]) -> dict[str, Any]:
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        problems.append(f"{path} is no valid TOML and is not used: {error}")
+        return {}
+    except OSError as error:
+        problems.append(f"{path} cannot be read and is not used: {error.strerror}")
+        return {}
+    table = Table(data, str(path), problems)
+    found = read_scalars(table)
+    found["providers"] = read_providers(table.table("providers"))
+    table.finish()
+    if "model" in found:
+        found["model_reason"] = f"it is set in {path}"
+    return given(found)
+
+
+def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
+    data: dict[str, Any] = {name: value for name, value in environ.items() if value.strip()}
+    for name in map(_variable, ("max_iterations", *LIMITS)):
+        if name in data:
+            data[name] = _as_number(data[name])
+    found = read_scalars(Table(data, "environment", problems), _variable)
+    if found["model"] is not None:
+        found["model_reason"] = f"{_variable('model')} is set"
+    return given(found)
+
+
+def _as_number(text: str) -> int | float | str:
+    """The number that a variable holds, else its text."""
+    try:
+        return int(text) if text.strip().isdecimal() else float(text)
+    except ValueError:
+        return text
+
+
+def _variable(key: str) -> str:
+    return f"AGENT_TUI_{key.upper()}"
+
+
+def _limits(values: Mapping[str, Any], scope: Scope) -> Limits:
+    """The limits of one scope out of `values`, which are by the names of `LIMITS`."""
+    named = {LIMITS[key][1]: value for key, value in values.items() if LIMITS[key][0] == scope}
+    return Limits(**named)

@@ -1,0 +1,126 @@
+"""What a start needs to know, whoever said it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from agent_tui.config.folders import Folders
+from agent_tui.core.limits import LimitKind, Limits, Scope
+from agent_tui.core.model import ModelCost, ThinkingLevel
+
+Mode = Literal["ask", "auto-edit", "full-auto", "read-only"]
+AfterAbort = Literal["hold", "restore", "send"]
+QueueMode = Literal["one-at-a-time", "all"]
+LocalServers = Literal["find", "ignore"]
+
+APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "demo")
+TIMEOUTS = ("connect", "first_byte", "first_event", "stall")
+LIMITS: Mapping[str, tuple[Scope, LimitKind]] = {
+    "max_cost": ("session", "cost"),
+    "max_tokens": ("session", "tokens"),
+    "max_time": ("session", "time"),
+    "max_session_iterations": ("session", "iterations"),
+    "max_turn_cost": ("turn", "cost"),
+    "max_turn_tokens": ("turn", "tokens"),
+    "max_turn_time": ("turn", "time"),
+}
+"""The budgets that can be set; steps of a turn are `max_iterations`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSettings:
+    """One `[[providers.X.models]]` table; None is "not said"."""
+
+    id: str
+    name: str | None = None
+    context_window: int | None = None
+    max_output_tokens: int | None = None
+    reasoning: bool | None = None
+    images: bool | None = None
+    cost: ModelCost | None = None
+    compat: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """One `[providers.X]` table; None is "not said"."""
+
+    name: str
+    api: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    api_key_command: str | None = None
+    """A shell command that prints the key."""
+    ca_bundle: str | None = None
+    """A file of certificates to trust instead of the usual ones."""
+    insecure_skip_verify: bool | None = None
+    timeouts: Mapping[str, float] = field(default_factory=dict)
+    """Seconds: `connect`, `first_byte`, `first_event`, `stall`."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    compat: Mapping[str, Any] = field(default_factory=dict)
+    models: tuple[ModelSettings, ...] = ()
+    origin: Literal["file", "flags"] = "file"
+    """`flags`: made by `--base-url`; its key comes from `--api-key-env` alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line said; None is "not given"."""
+
+    model: str | None = None
+    api: str | None = None
+    base_url: str | None = None
+    api_key_env: str | None = None
+    thinking: str | None = None
+    mode: str | None = None
+    max_iterations: int | None = None
+    limits: Mapping[str, float | None] = field(default_factory=dict)
+    """By the names of `LIMITS`."""
+    system_prompt: str | None = None
+    append_system_prompt: str | None = None
+    tools: Path | None = None
+    agent: str | None = None
+    cwd: Path | None = None
+    theme: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything a start needs to know."""
+
+    cwd: Path
+    folders: Folders
+    model: str | None = None
+    """`provider/id`; None if nobody chose, until `session.models.settle_model` has."""
+    model_reason: str = ""
+    """Why this model, as a clause: "OPENAI_API_KEY is set"."""
+    api_key_env: str | None = None
+    """The variable with the key for the chosen model's provider, if a flag named one."""
+    thinking: ThinkingLevel | None = None
+    """None is off, or what an agent of the person's own has."""
+    mode: Mode = "ask"
+    max_iterations: int | None = None
+    """Steps of a turn; None is 100, or what an agent of the person's own has."""
+    turn_limits: Limits = field(default_factory=Limits)
+    """What a turn may use beside its steps."""
+    session_limits: Limits = field(default_factory=Limits)
+    """What all turns together may use."""
+    system_prompt: str | None = None
+    """Replaces the built-in prompt."""
+    append_system_prompt: str | None = None
+    tools_file: Path | None = None
+    agent: str | None = None
+    """`module:name` of an `Agent` of the person's own; only flags change its model and prompt."""
+    theme: str | None = None
+    after_abort: AfterAbort = "hold"
+    steering_mode: QueueMode = "one-at-a-time"
+    follow_up_mode: QueueMode = "one-at-a-time"
+    local_servers: LocalServers = "find"
+    """Whether to look for servers on this machine when nothing else says which model answers."""
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    problems: tuple[str, ...] = ()
+    """One sentence for each unknown key or bad value; the default is used instead."""

@@ -1,0 +1,47 @@
+"""Leaving: warn about what would be lost, then let the turn end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agent_tui.tui.app import ChatApp
+
+LEAVE_SECONDS = 2.5
+"""How long leaving waits for a turn to end."""
+
+
+class Leaving:
+    """The way out of the chat."""
+
+    def __init__(self, app: ChatApp) -> None:
+        self._app = app
+        self._has_warned = False
+
+    def ask(self) -> None:
+        """Leave; the first time with pending messages only warn."""
+        app = self._app
+        pending = len(app.session.agent.queued()) if app.is_ready else 0
+        if pending and not self._has_warned:
+            self._has_warned = True
+            app.flash(f"{pending} pending would be lost. The same again leaves.", "warning")
+            return
+        app.start(self._leave(0))
+
+    def stay(self) -> None:
+        """The person goes on working: the next attempt to leave warns again."""
+        self._has_warned = False
+
+    def by_signal(self, number: int) -> None:
+        """Leave because the system says so, without a question."""
+        self._app.start(self._leave(128 + number))
+
+    async def _leave(self, code: int) -> None:
+        app = self._app
+        if app.is_ready:
+            app.session.abort("the program ends")
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(app.session.agent.wait_for_idle(), LEAVE_SECONDS)
+        app.exit(return_code=code)

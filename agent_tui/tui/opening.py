@@ -1,0 +1,37 @@
+"""From what the chat was given to a session, and what is said when it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agent_tui.tui.banner import welcome
+
+if TYPE_CHECKING:
+    from agent_tui.config import Settings
+    from agent_tui.session.session import Session
+    from agent_tui.tui.blocks import NoticeKind
+
+
+def session_of(source: Any, cwd: Path) -> Session:
+    """The session in `source`: an `Agent`, a `Session`, or a function that gives one of them."""
+    from agent_tui.session.session import Session
+
+    opened = source() if callable(source) else source
+    return opened if isinstance(opened, Session) else Session.open(opened, cwd=cwd)
+
+
+def greeting(
+    session: Session, settings: Settings | None, problems: Iterable[str]
+) -> Iterator[tuple[str, NoticeKind]]:
+    """The sentences of the start, each with its kind: which model and why, then what is wrong."""
+    state = session.agent.state
+    if settings is not None and not state.messages:
+        is_demo = state.model.api == "demo"
+        yield (
+            welcome(state.model.key, settings.model_reason, is_demonstration=is_demo),
+            "info",
+        )
+    for problem in (*problems, *(settings.problems if settings is not None else ())):
+        yield problem, "warning"
