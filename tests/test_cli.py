@@ -19,12 +19,14 @@ Here = Callable[..., tuple[int, str, str]]
 ROOT = Path(__file__).parent.parent
 
 
-def program(*arguments: str, cwd: Path | None = None, **environ: str) -> tuple[int, str, str]:
+def program(
+    *arguments: str, cwd: Path | None = None, piped: bytes = b"", **environ: str
+) -> tuple[int, str, str]:
     """Exit code, standard output and standard error of one start without a terminal."""
     done = subprocess.run(
         [sys.executable, "-m", "agent_tui", *arguments],
         cwd=cwd,
-        stdin=subprocess.DEVNULL,
+        input=piped,
         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", **environ},
         capture_output=True,
         timeout=60,
@@ -216,6 +218,53 @@ def test_no_prompt_is_wrong_use() -> None:
 
     assert code == 2
     assert "empty" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "prompt"),
+    [
+        (["sum this up"], "sum this up\n\nthe figures\n"),
+        (["-"], "the figures\n"),
+        ([], "the figures\n"),
+    ],
+    ids=["behind the prompt", "dash", "alone"],
+)
+def test_what_is_piped_in_is_part_of_the_prompt(
+    arguments: list[str], prompt: str, tmp_path: Path
+) -> None:
+    code, out, _ = program(
+        "run",
+        *arguments,
+        "--json",
+        "--model",
+        "demo/tour",
+        piped=b"the figures\n",
+        AGENT_TUI_HOME=str(tmp_path),
+    )
+
+    events = [json.loads(line) for line in out.splitlines()]
+    asked = next(event["message"] for event in events if event["type"] == "message_end")
+    assert code == 0
+    assert asked["content"] == prompt
+
+
+def test_a_pipe_through_which_nothing_comes_does_not_hold_a_prompt_up(tmp_path: Path) -> None:
+    reading, writing = os.pipe()
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "agent_tui", "run", "hi", "--model", "demo/tour"],
+            stdin=reading,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "AGENT_TUI_HOME": str(tmp_path)},
+            capture_output=True,
+            timeout=60,
+            check=False,
+        )
+    finally:
+        os.close(reading)
+        os.close(writing)
+
+    assert done.returncode == 0
+    assert b"going on without it" in done.stderr
 
 
 def test_a_mistyped_command_is_wrong_use(here: Here) -> None:

@@ -31,7 +31,8 @@ from agent_tui.cli.options import (
     flags_of,
 )
 from agent_tui.cli.program import app
-from agent_tui.launch import exit_with, settings_for
+from agent_tui.cli.standard_input import prompt_text
+from agent_tui.launch import settings_for
 
 
 @app.command()
@@ -68,7 +69,8 @@ def chat(
 def run(
     context: typer.Context,
     prompt: Annotated[
-        str | None, typer.Argument(help="What to do; left out or -: read from standard input.")
+        str | None,
+        typer.Argument(help="What to do; what is piped in follows it. Left out or -: only that."),
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the events, one JSON object a line.")
@@ -106,13 +108,5 @@ def run(
     for problem in settings.problems:
         typer.echo(f"agent-tui: {problem}", err=True)
     session = build_session(settings, unattended=True)
-    text = _prompt_text(prompt)
+    text = prompt_text(prompt)
     raise typer.Exit(run_prompt(session, text, as_json=as_json, out=sys.stdout, err=sys.stderr))
-
-
-def _prompt_text(prompt: str | None) -> str:
-    if prompt is not None and prompt != "-":
-        return prompt
-    if sys.stdin is None or sys.stdin.isatty():
-        exit_with('there is no prompt: agent-tui run "…", or give it on standard input')
-    return sys.stdin.buffer.read().decode("utf-8", "replace")

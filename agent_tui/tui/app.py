@@ -101,6 +101,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._next_redraw = 0.0
         self._redraw_timer: Timer | None = None
         self._leaving = Leaving(self)
+        self._forget_signals: Callable[[], None] = lambda: None
         self._window_title: object = None
         self.transcript = Transcript()
         self.pacer = Pacer(self.transcript.changed_all, clock=clock)
@@ -287,7 +288,10 @@ class ChatApp(App[None], inherit_bindings=False):
         elif parsed.command and event.lane == "follow_up" and self.is_busy:
             self.delivery.queue_command(text)
         elif (reason := self.verbs.run(parsed)) is not None:
-            self._take_back(text, reason)
+            if parsed.is_bare:
+                self.flash(reason, "warning")
+            else:
+                self._take_back(text, reason)
         self.redraw()
 
     def send(self, text: str, lane: Lane) -> None:

@@ -94,6 +94,12 @@ class Parsed:
     argument: str
     command: Command | None
 
+    @property
+    def is_bare(self) -> bool:
+        """A whole command without anything of the person's own in it."""
+        command = self.command
+        return command is not None and not (self.argument or command.needs_argument)
+
 
 def find(name: str) -> Command | None:
     """The command of that name."""

@@ -6,6 +6,7 @@ nothing. No state is told by colour alone: without colours the emphasis, glyphs 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping
 from typing import NamedTuple
 
@@ -83,6 +84,10 @@ ROLES: Mapping[str, str] = {
 """Role → style, in Textual's style language."""
 
 
+_FAINT = re.compile(r"\$foreground \d+%")
+_SHADED = re.compile(r"on (\$[a-z-]+) (\d)(\d)%")
+
+
 class Look(NamedTuple):
     """How a widget's rows look in the theme of now. Two looks with the same `key` are the same."""
 
@@ -99,13 +104,23 @@ def look_of(widget: Widget) -> Look:
     base = Style(background=background, foreground=widget.styles.color)
     colours = widget.app.theme_variables
     variables = {**role_colours(colours), **colours}
+    roles = _IN_16_COLOURS if widget.app.current_theme.ansi else ROLES
     known: dict[str, Style] = {}
 
     def style(role: str) -> Style:
         found = known.get(role)
         if found is None:
-            words = ROLES.get(role)
+            words = roles.get(role)
             found = known[role] = PLAIN if words is None else parse_style(words, variables)
         return found
 
     return Look((base, frozenset(variables.items())), base, style)
+
+
+def _in_16_colours(words: str) -> str:
+    """The same emphasis where colours cannot be mixed: faint text is dim, a tint is its colour."""
+    words = _FAINT.sub("dim", words).replace("on $surface", "")
+    return _SHADED.sub(lambda shade: ("reverse " if shade[2] >= "4" else "") + shade[1], words)
+
+
+_IN_16_COLOURS = {role: _in_16_colours(words) for role, words in ROLES.items()}

@@ -30,6 +30,9 @@ ROLES: Mapping[str, str] = {
 }
 """Our own variables, and the colour of the theme that each has where a theme does not set it."""
 
+_ANSI_VARIABLES = {"ansi-background": "ansi_black", "ansi-foreground": "ansi_white"}
+"""What Textual's own widgets ask for when a theme uses the terminal's colours."""
+
 _COLOURS = (
     "primary",
     "secondary",
@@ -96,13 +99,16 @@ def load_theme(path: Path) -> Theme:
     if "primary" not in data:
         raise ConfigError(f"{path}: the key 'primary' is missing", path=str(path), key="primary")
     theme = Theme(**{**data, "name": path.stem})
-    colours = theme.to_color_system().generate()
+    needed = _ANSI_VARIABLES if theme.ansi else {}
+    colours = {**needed, **theme.to_color_system().generate()}
     for key, value in theme.variables.items():
         if key not in ROLES and key not in colours:
             raise _unknown(path, key, (*ROLES, *colours))
         if key in ROLES:
             _check_colour(path, key, value)
-    return dataclasses.replace(theme, variables={**role_colours(colours), **theme.variables})
+    return dataclasses.replace(
+        theme, variables={**needed, **role_colours(colours), **theme.variables}
+    )
 
 
 def role_colours(colours: Mapping[str, str]) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
@@ -72,6 +73,18 @@ def test_the_tour_runs_without_any_configuration(tmp_path: Path) -> None:
         c.sees("Stopped at step")
 
         assert leave(c) == 0
+
+
+def test_the_terminal_theme_uses_no_colour_that_the_terminal_does_not_have(tmp_path: Path) -> None:
+    with chat(tmp_path, "--theme", "terminal") as c:
+        c.says("hello")
+        c.sees("scripted demonstration")
+        c.types("\x1b")
+        c.sees("Stopped at step")
+        leave(c)
+
+        assert re.search(rb"[\[;]34[;m]", c.program.output)
+        assert not re.findall(rb"[34]8;[25];[\d;]*m", c.program.output)
 
 
 def test_an_openai_compatible_server_answers(tmp_path: Path) -> None:

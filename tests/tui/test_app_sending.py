@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from agent_tui import InvalidInputError
 from agent_tui.testing import call, calls, fail, hang, pause, text
 from tests.tui.chat import Gate, chat
@@ -88,6 +90,26 @@ async def test_a_refused_prompt_comes_back_to_the_composer_with_the_reason() -> 
         assert c.draft == "hello"
         assert c.shown == []
         assert "the model is gone" in c.line("hint")
+
+
+@pytest.mark.parametrize(
+    ("line", "left"),
+    [
+        ("/copy", ""),
+        ("/copy this", "/copy this"),
+        ("/now", "/now"),
+        ("/mode quickly", "/mode quickly"),
+        ("/coppy", "/coppy"),
+    ],
+)
+async def test_a_command_that_cannot_act_gives_back_what_somebody_wrote(
+    line: str, left: str
+) -> None:
+    async with chat() as c:
+        await c.say(line)
+
+        assert c.draft == left
+        assert c.line("hint").strip()
 
 
 async def test_what_is_typed_before_the_session_is_open_is_sent_when_it_is() -> None:

@@ -51,6 +51,8 @@ def test_every_own_theme_has_every_role_and_can_be_read(path: Path) -> None:
     theme = themes.load_theme(path)
 
     assert set(themes.ROLES) <= set(theme.variables)
+    if theme.ansi:  # whether those can be read is the terminal's business
+        return
     for words in (theme.foreground, theme.variables["user"], theme.variables["tool-failed"]):
         assert _contrast(str(words), str(theme.background)) >= 4.5
 
@@ -128,6 +130,15 @@ def test_roles_follow_from_the_colours_of_the_theme(tmp_path: Path) -> None:
     assert variables["diff-add"] == variables["tool-ok"] == "#00FF00"
 
 
+async def test_an_own_theme_may_leave_the_colours_to_the_terminal(tmp_path: Path) -> None:
+    write(tmp_path, 'ansi = true\nprimary = "ansi_blue"\nbackground = "ansi_default"', name="mine")
+    app = Stage(tmp_path, "mine")
+
+    async with app.run_test():
+        assert app.theme == "mine"
+        assert not app.problems
+
+
 async def test_wrong_themes_are_told_and_the_program_starts(tmp_path: Path) -> None:
     write(tmp_path, "primary = 1", name="broken")
     app = Stage(tmp_path, "no-such-theme")
@@ -138,14 +149,15 @@ async def test_wrong_themes_are_told_and_the_program_starts(tmp_path: Path) -> N
         assert app.problems[1].startswith("There is no theme 'no-such-theme'; known are ")
 
 
-@pytest.mark.parametrize("theme", ["harbour", "paper", "textual-dark", "ansi-dark"])
+@pytest.mark.parametrize("theme", ["harbour", "paper", "textual-dark", "ansi-dark", "terminal"])
 async def test_every_role_has_a_look_in_every_theme(theme: str) -> None:
     app = Stage(wanted=theme)
 
     async with app.run_test():
         _, base, style = looks.look_of(app.query_one(Transcript))
 
-        assert all(bool(style(role)) for role in looks.ROLES)
+        plain = {role for role in looks.ROLES if not style(role)}
+        assert plain == ({"user", "code"} if app.current_theme.ansi else set())
         assert not style("no such role")
         assert base.background is not None
 
