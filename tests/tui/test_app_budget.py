@@ -153,7 +153,7 @@ async def test_without_a_question_the_commands_say_so(command: str) -> None:
         await c.say(command)
 
         assert "No budget asks for an answer." in c.line("hint")
-        assert c.draft == command
+        assert c.draft == ""
 
 
 async def test_an_answer_to_a_call_is_not_taken_for_one_about_money() -> None:
