@@ -69,16 +69,6 @@ def test_an_agent_of_ones_own_is_changed_by_flags_only(home: Path) -> None:
     assert (settings.thinking, settings.mode) == ("low", "auto-edit")
 
 
-def test_a_project_file_is_not_read(home: Path, tmp_path: Path) -> None:
-    project = tmp_path / "project"
-    (project / ".agent-tui").mkdir(parents=True)
-    (project / ".agent-tui" / "config.toml").write_text('mode = "full-auto"')
-
-    settings = load_settings(Flags(cwd=project), {"AGENT_TUI_HOME": str(home)}, home)
-
-    assert settings.mode == "ask"
-
-
 # -- folders -------------------------------------------------------------------------------------
 
 

@@ -3,6 +3,14 @@
 from agent_tui.config.flags import unset_variable
 from agent_tui.config.folders import Folders, find_folders
 from agent_tui.config.loading import load_settings
+from agent_tui.config.rules import (
+    ReadingCommands,
+    Rule,
+    RuleOrigin,
+    RuleSettings,
+    RuleVerdict,
+    pattern_words,
+)
 from agent_tui.config.settings import (
     APIS,
     LIMITS,
@@ -16,10 +24,12 @@ from agent_tui.config.settings import (
     QueueMode,
     Settings,
 )
+from agent_tui.config.trust import PROJECT_FOLDER, Trust, brings_something, what_it_brings
 
 __all__ = [
     "APIS",
     "LIMITS",
+    "PROJECT_FOLDER",
     "TIMEOUTS",
     "AfterAbort",
     "Flags",
@@ -29,8 +39,17 @@ __all__ = [
     "ModelSettings",
     "ProviderSettings",
     "QueueMode",
+    "ReadingCommands",
+    "Rule",
+    "RuleOrigin",
+    "RuleSettings",
+    "RuleVerdict",
     "Settings",
+    "Trust",
+    "brings_something",
     "find_folders",
     "load_settings",
+    "pattern_words",
     "unset_variable",
+    "what_it_brings",
 ]

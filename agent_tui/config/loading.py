@@ -1,8 +1,8 @@
-"""Settings: defaults < user file < environment < flags.
+"""Settings: defaults < user file < project file < environment < flags.
 
 A bad value in a file or a variable is a sentence in `Settings.problems` and the default holds; a
-bad flag is a `ConfigError`. Project files (`.agent-tui/config.toml`) are not read: there is no way
-yet to say that a folder is trusted.
+bad flag is a `ConfigError`. A project's file (`.agent-tui/config.toml`) counts in a folder that the
+person trusts, and there are things that it may not say.
 """
 
 from __future__ import annotations
@@ -14,9 +14,12 @@ from typing import Any
 
 from agent_tui.config.flags import from_flags
 from agent_tui.config.folders import find_folders
+from agent_tui.config.project import with_project
 from agent_tui.config.providers import read_providers
+from agent_tui.config.rules import RuleOrigin, read_rules
 from agent_tui.config.scalars import given, read_scalars
 from agent_tui.config.settings import LIMITS, Flags, Settings
+from agent_tui.config.trust import Trust, brings_something, project_file
 from agent_tui.core.limits import Limits, Scope
 from agent_tui.core.tables import Table
 
@@ -41,11 +44,17 @@ def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settin
     """
     folders = find_folders(environ)
     problems: list[str] = []
-    found = _from_file(folders.config_file, problems)
+    said = from_flags(flags, environ, cwd)
+    folder: Path = said["cwd"]
+    found = _from_file(folders.config_file, problems, "settings")
+    answer = True if flags.trust else Trust(folders).is_trusted(folder)
+    if answer:
+        file = project_file(folder)
+        found = with_project(found, _from_file(file, problems, "project settings"), file, problems)
     found |= _from_environment(environ, problems)
     if flags.agent is not None:
         found = {key: value for key, value in found.items() if key not in _OF_THE_AGENT}
-    found |= from_flags(flags, environ, cwd)
+    found |= said
     providers = {**found.pop("providers", {}), **found.pop("flag_providers", {})}
     limits = {key: found.pop(key) for key in LIMITS if key in found}
     return Settings(
@@ -53,13 +62,15 @@ def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settin
         session_limits=_limits(limits, "session"),
         folders=folders,
         providers=providers,
+        is_trusted=bool(answer),
+        asks_for_trust=answer is None and brings_something(folder),
         environ=dict(environ),
         problems=tuple(problems),
         **found,
     )
 
 
-def _from_file(path: Path, problems: list[str]) -> dict[str, Any]:
+def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str, Any]:
     try:
         data = tomllib.loads(path.read_text("utf-8"))
     except FileNotFoundError:
@@ -73,6 +84,7 @@ def _from_file(path: Path, problems: list[str]) -> dict[str, Any]:
     table = Table(data, str(path), problems)
     found = read_scalars(table)
     found["providers"] = read_providers(table.table("providers"))
+    found["rules"] = read_rules(table.table("rules"), origin)
     table.finish()
     if "model" in found:
         found["model_reason"] = f"it is set in {path}"

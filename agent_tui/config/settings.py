@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent_tui.config.folders import Folders
+from agent_tui.config.rules import RuleSettings
 from agent_tui.core.limits import LimitKind, Limits, Scope
 from agent_tui.core.model import ModelCost, ThinkingLevel
 
@@ -62,8 +63,9 @@ class ProviderSettings:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     compat: Mapping[str, Any] = field(default_factory=dict)
     models: tuple[ModelSettings, ...] = ()
-    origin: Literal["file", "flags"] = "file"
-    """`flags`: made by `--base-url`; its key comes from `--api-key-env` alone."""
+    origin: Literal["file", "flags", "project"] = "file"
+    """`flags`: made by `--base-url`; its key comes from `--api-key-env` alone. `project`: made by a
+    project's file; it never gets a key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,8 @@ class Flags:
     agent: str | None = None
     cwd: Path | None = None
     theme: str | None = None
+    trust: bool = False
+    """Use what the folder brings along, for this start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +125,13 @@ class Settings:
     local_servers: LocalServers = "find"
     """Whether to look for servers on this machine when nothing else says which model answers."""
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
+    rules: RuleSettings = field(default_factory=RuleSettings)
+    """What needs no question, and what is never done, by the files."""
+    is_trusted: bool = False
+    """The person said yes to what the project brings along in `.agent-tui/`; else none of it may be
+    used or run."""
+    asks_for_trust: bool = False
+    """The project brings something along, and the person has not said anything about it yet."""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     problems: tuple[str, ...] = ()
     """One sentence for each unknown key or bad value; the default is used instead."""

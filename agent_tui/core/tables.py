@@ -96,6 +96,19 @@ class Table:
             return []
         return [self._inner(item, f"{key}[{place}]") for place, item in enumerate(value)]
 
+    def entries(self, key: str) -> list[str | Table]:
+        """An array whose entries are texts or tables."""
+        value = self._value(key)
+        if value is None:
+            return []
+        if isinstance(value, list) and all(isinstance(item, dict) or _says(item) for item in value):
+            return [
+                item.strip() if isinstance(item, str) else self._inner(item, f"{key}[{place}]")
+                for place, item in enumerate(value)
+            ]
+        self._bad(key, value, "must be an array of texts or tables")
+        return []
+
     def names(self) -> list[str]:
         """All keys, every one of them welcome."""
         self._known = list(self._data)
@@ -119,6 +132,10 @@ class Table:
         """Report a key that must be there."""
         self._problems.append(f"{self._source}: {self._name(key)} is missing")
 
+    def wrong(self, key: str, sentence: str) -> None:
+        """Report a value that can be read but makes no sense."""
+        self._problems.append(f"{self._source}: {self._name(key)}: {sentence}")
+
     def _value(self, key: str) -> Any:
         if key not in self._known:
             self._known.append(key)
@@ -132,6 +149,10 @@ class Table:
 
     def _inner(self, data: Mapping[str, Any], key: str) -> Table:
         return Table(data, self._source, self._problems, self._name(key))
+
+
+def _says(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
 
 
 def _did_you_mean(word: str, known: Sequence[str]) -> str:

@@ -111,7 +111,7 @@ class ModelBook:
     def _laid_over(self, table: ProviderSettings, base: Model) -> Model:
         """`base` with everything that the table says about the provider."""
         compat: dict[str, Any] = {**base.compat, **table.compat}
-        if table.api_key_env or table.origin == "flags":
+        if table.api_key_env or table.origin != "file":
             compat["api_key_env"] = table.api_key_env or ""
         if table.api_key_command:
             compat["api_key_command"] = table.api_key_command
