@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
-from agent_tui.config.settings import LIMITS, AfterAbort, LocalServers, Mode, QueueMode
+from agent_tui.config.settings import LIMITS, AfterAbort, LocalServers, Mode, NotifyBy, QueueMode
 from agent_tui.core.model import THINKING_LEVELS
 from agent_tui.core.tables import Table
 
@@ -19,8 +19,9 @@ def read_scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, A
         "steering_mode": get_args(QueueMode),
         "follow_up_mode": get_args(QueueMode),
         "local_servers": get_args(LocalServers),
+        "notify": get_args(NotifyBy),
     }
-    texts = ("model", "theme", "system_prompt", "append_system_prompt")
+    texts = ("model", "theme", "system_prompt", "append_system_prompt", "notify_command")
     found: dict[str, Any] = {key: table.text(spell(key)) for key in texts}
     found |= {key: table.choice(spell(key), allowed) for key, allowed in choices.items()}
     found["max_iterations"] = table.count(spell("max_iterations"))

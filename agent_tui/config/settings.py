@@ -16,6 +16,7 @@ Mode = Literal["ask", "auto-edit", "full-auto", "read-only"]
 AfterAbort = Literal["hold", "restore", "send"]
 QueueMode = Literal["one-at-a-time", "all"]
 LocalServers = Literal["find", "ignore"]
+NotifyBy = Literal["bell", "osc9", "osc777", "off"]
 
 APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "demo")
 TIMEOUTS = ("connect", "first_byte", "first_event", "stall")
@@ -124,6 +125,10 @@ class Settings:
     follow_up_mode: QueueMode = "one-at-a-time"
     local_servers: LocalServers = "find"
     """Whether to look for servers on this machine when nothing else says which model answers."""
+    notify: NotifyBy = "bell"
+    """How somebody is called who is looking elsewhere."""
+    notify_command: str | None = None
+    """A shell command that is run then, besides."""
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     rules: RuleSettings = field(default_factory=RuleSettings)
     """What needs no question, and what is never done, by the files."""

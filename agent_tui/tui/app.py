@@ -29,6 +29,7 @@ from agent_tui.tui.driver import driver_class
 from agent_tui.tui.history import History, history_path
 from agent_tui.tui.leaving import Leaving
 from agent_tui.tui.menu import CompletionMenu
+from agent_tui.tui.notify import notifier_of
 from agent_tui.tui.opening import greeting, session_of
 from agent_tui.tui.paced import PacedView
 from agent_tui.tui.pacer import Pacer
@@ -112,7 +113,8 @@ class ChatApp(App[None], inherit_bindings=False):
         self.prompt = Prompt(history=self._history, id="prompt", placeholder=PLACEHOLDER)
         home = environ.get("HOME")
         self.chrome = Chrome(self, self._cwd, Path(home) if home else None)
-        self.copier = Clipboard(environ, self._write)
+        self.copier = Clipboard(environ, self.write)
+        self._notifier = notifier_of(self, settings, environ)
 
     # -- beginning and end -------------------------------------------------------------------
 
@@ -218,6 +220,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _on_event(self, event: AnyEvent, signal: AbortSignal) -> None:
         self.presenter.take(event)
+        self._notifier.hear(event.type)
         match event.type:
             case "message_update":
                 return
@@ -229,8 +232,6 @@ class ChatApp(App[None], inherit_bindings=False):
                 self.call_later(self._arrange)
             case "approval_request" | "budget_request":
                 self.call_after_refresh(self.guard.shown, self.presenter.questions[-1].id)
-                if not self.app_focus:
-                    self.bell()
             case "agent_settled":
                 self._settled()
         self._redraw_soon(paced=event.type.startswith(("message", "tool", "turn")))
@@ -445,6 +446,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _tick(self) -> None:
         self.presenter.tick()
+        self._notifier.tick()
         self.redraw()
 
     def _redraw_soon(self, *, paced: bool = False) -> None:
@@ -459,9 +461,10 @@ class ChatApp(App[None], inherit_bindings=False):
         title = self.chrome.window_title()
         if title != self._window_title:
             self._window_title = title
-            self._write(title_sequence(*title))
+            self.write(title_sequence(*title))
 
-    def _write(self, sequence: str) -> None:
+    def write(self, sequence: str) -> None:
+        """Send a sequence to the terminal, outside of what is painted."""
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
 
