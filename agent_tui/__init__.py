@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agent_tui.core.abort import AbortSignal as AbortSignal
     from agent_tui.core.errors import *  # noqa: F403
     from agent_tui.core.events import *  # noqa: F403
+    from agent_tui.core.functions import tool as tool
     from agent_tui.core.messages import *  # noqa: F403
     from agent_tui.core.model import Model as Model
     from agent_tui.core.model import ModelCost as ModelCost
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
     from agent_tui.core.tool import ToolContext as ToolContext
     from agent_tui.core.tool import ToolHandler as ToolHandler
     from agent_tui.core.tool import ToolResult as ToolResult
-    from agent_tui.core.tool import tool as tool
     from agent_tui.core.usage import Usage as Usage
 
 _NAMES = {
@@ -45,7 +45,8 @@ _NAMES = {
     "agent.loop": "agent_loop agent_loop_continue",
     "agent.hooks": "AgentContext AgentLoopConfig AfterToolCall BeforeToolCall NextTurn",
     "agent.queues": "QueuedItem",
-    "core.tool": "Tool tool ToolHandler ToolContext ToolResult",
+    "core.functions": "tool",
+    "core.tool": "Tool ToolHandler ToolContext ToolResult",
     "core.abort": "AbortSignal",
     "core.model": "Model ModelCost ThinkingLevel",
     "core.usage": "Usage",

@@ -138,6 +138,8 @@ class Agent:
         self.aborted_messages: AbortedPolicy = aborted_messages
         self.final_answer_on_limit = final_answer_on_limit
         self.session_id = session_id
+        self.shows_prints = False
+        """What tools print is their live output; set by whoever shows it."""
         self._set_up()
 
     def _set_up(self) -> None:
@@ -372,6 +374,7 @@ class Agent:
             tool_error_policy=self.tool_error_policy,
             aborted_messages=self.aborted_messages,
             final_answer_on_limit=self.final_answer_on_limit,
+            shows_prints=self.shows_prints,
             convert_to_llm=self.convert_to_llm,
             transform_context=self.transform_context,
             get_api_key=self.get_api_key,

@@ -24,6 +24,7 @@ from agent_tui.agent.hooks import (
     Unset,
 )
 from agent_tui.agent.threads import in_daemon_thread
+from agent_tui.agent.traces import told, trace_of
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import ToolError
 from agent_tui.core.events import (
@@ -284,6 +285,7 @@ class Batch:
             call.signal,
             self._steering_waiting,
             update,
+            shows_prints=self._config.shows_prints,
         )
         await self._finish(call, await self._settle(call, await execution.run()))
 
@@ -304,7 +306,7 @@ class Batch:
             return await self._ask_after(call, self._fail(call, outcome.error))
         result = outcome.result
         if result is None:
-            result = ToolResult(str(outcome.error) or type(outcome.error).__name__, is_error=True)
+            result = _failed(outcome, interrupted=call.signal.aborted)
         if call.signal.aborted:
             result = _copy(result, is_error=True)
         return await self._ask_after(call, result)
@@ -350,6 +352,13 @@ class Batch:
 def _require(answer: object, kind: type) -> None:
     if answer is not None and not isinstance(answer, kind):
         raise TypeError(f"it must answer {kind.__name__} or None, not {type(answer).__name__}")
+
+
+def _failed(outcome: Outcome, *, interrupted: bool) -> ToolResult:
+    """The result of a call that raised; the place is for the person, not for the model."""
+    assert outcome.error is not None
+    details = {"error": type(outcome.error).__name__, "trace": trace_of(outcome.error)}
+    return ToolResult(told(outcome.error), details=None if interrupted else details, is_error=True)
 
 
 def _copy(result: ToolResult, **changes: Any) -> ToolResult:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agent_tui.agent.calling import is_async, settled
+from agent_tui.agent.printing import prints_of_call
 from agent_tui.agent.threads import in_daemon_thread
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.tool import Execute, ToolContext, ToolResult
@@ -49,8 +50,12 @@ class Execution:
         signal: AbortSignal,
         steering_waiting: AbortSignal,
         on_update: Callable[[ToolResult], Awaitable[None]],
+        *,
+        shows_prints: bool = False,
     ) -> None:
+        """With `shows_prints`, what the tool prints is an update too, or else its result."""
         self._execute = execute
+        self._shows_prints = shows_prints
         self._call_id = call_id
         self._args = args
         self._signal = signal
@@ -134,17 +139,22 @@ class Execution:
         try:
             if self._signal.aborted:
                 raise _NotStarted
-            context = ToolContext(self._signal, self._accept_update, self._steering_waiting)
-            if is_async(self._execute):
-                answer = self._execute(self._call_id, self._args, context)
-            else:
-                answer = await in_daemon_thread(lambda: self._execute_in_thread(context))
-            return _as_result(await settled(answer))
+            if not self._shows_prints:
+                return _as_result(await self._answer())
+            with prints_of_call(self._accept_update) as printed:
+                answer = await self._answer()
+                return _as_result(printed.text if answer is None else answer)
         except SystemExit as left:
             # Left alone it would tear the event loop down, and the program with it.
             raise RuntimeError(f"the tool tried to exit the program: {left.code}") from None
         finally:
             self._open = False
+
+    async def _answer(self) -> ToolResult | str | None:
+        context = ToolContext(self._signal, self._accept_update, self._steering_waiting)
+        if is_async(self._execute):
+            return await settled(self._execute(self._call_id, self._args, context))
+        return await settled(await in_daemon_thread(lambda: self._execute_in_thread(context)))
 
     def _execute_in_thread(self, context: ToolContext) -> Any:
         if self._signal.aborted:

@@ -162,6 +162,8 @@ class AgentLoopConfig:
     tool_error_policy: ToolErrorPolicy = "abort"
     aborted_messages: AbortedPolicy = "keep_text"
     final_answer_on_limit: bool = False
+    shows_prints: bool = False
+    """What a tool prints is its live output instead of the program's."""
     convert_to_llm: ConvertToLlm | None = None
     transform_context: TransformContext | None = None
     get_api_key: GetApiKey | None = None

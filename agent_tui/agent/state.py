@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agent_tui.core.errors import AgentError, InvalidInputError
+from agent_tui.core.functions import as_tool
 from agent_tui.core.messages import AgentMessage, AssistantMessage
 from agent_tui.core.model import Model, ThinkingLevel
-from agent_tui.core.tool import Tool, ToolHandler, as_tool
+from agent_tui.core.tool import Tool, ToolHandler
 
 
 class AgentState:

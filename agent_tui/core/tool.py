@@ -1,18 +1,18 @@
-"""A tool: a name, a schema, and a function; and what that function receives and returns."""
+"""A tool: a name, a schema, and a function; and what that function receives and returns.
+
+How a function becomes a tool is in `core/functions.py`.
+"""
 
 from __future__ import annotations
 
-import inspect
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias, get_type_hints, overload
+from typing import Any, Literal, Protocol, TypeAlias
 
-from pydantic import BaseModel, ValidationError, create_model
-from pydantic_core import to_json
+from pydantic import BaseModel
 
 from agent_tui.core.abort import AbortSignal
-from agent_tui.core.errors import InvalidInputError
 from agent_tui.core.messages import ImageBlock, TextBlock, text_of
 from agent_tui.core.schema import ArgumentChecker
 from agent_tui.core.usage import Usage
@@ -138,117 +138,3 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
-
-
-@overload
-def tool(function: Callable[..., Any], /) -> Tool: ...
-@overload
-def tool(
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    execution_mode: ExecutionMode | None = None,
-) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(
-    function: Callable[..., Any] | None = None,
-    /,
-    *,
-    name: str | None = None,
-    description: str | None = None,
-    execution_mode: ExecutionMode | None = None,
-) -> Tool | Callable[[Callable[..., Any]], Tool]:
-    """Make a tool of a typed function.
-
-    The signature becomes the schema, the docstring the description (its `Args:` section describes
-    the parameters). A parameter annotated `ToolContext` is injected. The return value may be a
-    `ToolResult`, text, None, or anything JSON can hold.
-    """
-
-    def build(fn: Callable[..., Any]) -> Tool:
-        return _tool_from(fn, name or fn.__name__, description, execution_mode)
-
-    return build if function is None else build(function)
-
-
-def as_tool(item: Tool | Callable[..., Any]) -> Tool:
-    """`item` itself if it is a tool, else the tool made of that function."""
-    return item if isinstance(item, Tool) else tool(item)
-
-
-def _tool_from(
-    fn: Callable[..., Any], name: str, description: str | None, mode: ExecutionMode | None
-) -> Tool:
-    summary, notes = _read_docstring(inspect.getdoc(fn) or "")
-    hints = get_type_hints(fn, include_extras=True)
-    fields: dict[str, Any] = {}
-    names: list[str] = []
-    context_name: str | None = None
-    for parameter in inspect.signature(fn).parameters.values():
-        hint = hints.get(parameter.name, Any)
-        if hint is ToolContext:
-            context_name = parameter.name
-        elif parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            raise InvalidInputError(
-                f"tool {name}: *args and **kwargs cannot be described to a model"
-            )
-        else:
-            # Numbered, because a model's field may not be called `schema`, `json` or `_x`.
-            fields[f"p{len(names)}"] = (hint, _field(parameter, notes.get(parameter.name)))
-            names.append(parameter.name)
-    model = create_model(name, **fields)
-    schema = model.model_json_schema()
-    schema.pop("title", None)
-
-    def bind(args: dict[str, Any], ctx: ToolContext) -> dict[str, Any]:
-        try:
-            bound = model.model_validate(args)
-        except ValidationError as error:
-            raise ValueError(str(error)) from None
-        values = {key: getattr(bound, f"p{place}") for place, key in enumerate(names)}
-        return values | {context_name: ctx} if context_name else values
-
-    execute: Execute
-    if inspect.iscoroutinefunction(fn):
-
-        async def execute_async(
-            call_id: str, args: dict[str, Any], ctx: ToolContext
-        ) -> ToolResult | str | None:
-            return _as_answer(await fn(**bind(args, ctx)))
-
-        execute = execute_async
-    else:
-
-        def execute_sync(
-            call_id: str, args: dict[str, Any], ctx: ToolContext
-        ) -> ToolResult | str | None:
-            return _as_answer(fn(**bind(args, ctx)))
-
-        execute = execute_sync
-    return Tool(
-        name, summary if description is None else description, schema, execute, execution_mode=mode
-    )
-
-
-def _field(parameter: inspect.Parameter, note: str | None) -> Any:
-    from pydantic import Field
-
-    default = ... if parameter.default is parameter.empty else parameter.default
-    if note is None:  # None would hide the description of an `Annotated` type
-        return Field(default, alias=parameter.name)
-    return Field(default, alias=parameter.name, description=note)
-
-
-def _as_answer(value: Any) -> ToolResult | str | None:
-    if value is None or isinstance(value, ToolResult | str):
-        return value
-    return to_json(value, fallback=str).decode("utf-8", "replace")
-
-
-def _read_docstring(doc: str) -> tuple[str, Mapping[str, str]]:
-    """The text before `Args:`, and one description a parameter (Google style)."""
-    summary, _, rest = doc.partition("\nArgs:\n")
-    section = re.split(r"\n(?=\S)", rest, maxsplit=1)[0]
-    notes: dict[str, str] = {}
-    for match in re.finditer(r"^\s+(\w+)(?: *\([^)]*\))?: *(.*(?:\n {6,}.*)*)", section, re.M):
-        notes[match[1]] = " ".join(match[2].split())
-    return summary.strip(), notes

@@ -80,6 +80,7 @@ class Session:
         session_limits: Limits | None = None,
     ) -> None:
         self.agent = agent
+        agent.shows_prints = True
         self.id = new_id()
         self.approvals = approvals
         self._find_model = find_model

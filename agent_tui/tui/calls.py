@@ -17,7 +17,7 @@ from agent_tui.core.messages import ToolResultMessage
 from agent_tui.tui.answer import View
 from agent_tui.tui.banner import Killed
 from agent_tui.tui.blocks import Block, ToolBlock, ToolStatus
-from agent_tui.tui.panels import changed_path, size_of, target_of
+from agent_tui.tui.panels import changed_path, size_of, target_of, text_of_call
 
 NEVER_RAN = ("Not started", "Aborted by the user before", "Aborted by the user. Not started")
 """How the engine's answers to calls begin that it did not run."""
@@ -159,7 +159,7 @@ class Calls:
         block.finish(
             "failed" if message.is_error else "ok",
             summary=size_of(name, message.text, details, is_error=message.is_error),
-            text=message.text,
+            text=text_of_call(message.text, details),
             details=details if isinstance(details, dict) else None,
         )
         self.view.mark(block)
@@ -177,7 +177,7 @@ class Calls:
         block.finish(
             status,
             summary=size_of(name, result.text, result.details, is_error=event.is_error),
-            text=result.text,
+            text=text_of_call(result.text, result.details),
             details=result.details if isinstance(result.details, dict) else None,
             now=now,
         )

@@ -96,3 +96,11 @@ def _text(value: object) -> str:
 
 def _lines(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n")) if text else 0
+
+
+def text_of_call(text: str, details: object) -> str:
+    """What a panel shows of a result: its text, and where the person's own code failed."""
+    trace = details.get("trace") if isinstance(details, Mapping) else None
+    if not isinstance(trace, list) or not trace:
+        return text
+    return "\n".join([text.rstrip("\n"), *(f"  at {place}" for place in trace)])

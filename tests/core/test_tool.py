@@ -18,7 +18,7 @@ from agent_tui import (
     Usage,
     tool,
 )
-from agent_tui.core.tool import as_tool
+from agent_tui.core.functions import as_tool
 
 
 async def executed(made: Tool, args: dict[str, Any], ctx: ToolContext | None = None) -> Any:

@@ -11,8 +11,9 @@ from textual.pilot import Pilot
 
 from agent_tui import Agent, Usage
 from agent_tui.config import Folders, Settings
+from agent_tui.core.functions import tool
 from agent_tui.core.model import Model, ModelCost
-from agent_tui.core.tool import ToolContext, tool
+from agent_tui.core.tool import ToolContext
 from agent_tui.session.approvals import ApprovalMode
 from agent_tui.session.session import Session
 from agent_tui.testing import Part, ScriptedModel, call, calls, end, text, think
