@@ -23,6 +23,19 @@ class Folders:
         return self.config / "config.toml"
 
     @property
+    def rules_file(self) -> Path:
+        """The rules that the person's answers have made."""
+        return self.config / "rules.toml"
+
+    @property
+    def own(self) -> tuple[Path, ...]:
+        """What decides how the program behaves; no tool changes it without a question."""
+        names = ("config.toml", "rules.toml", "AGENTS.md")
+        folders = ("tools", "hooks", "skills", "prompts", "commands", "themes")
+        told = tuple(self.config / name for name in (*names, *folders))
+        return (*told, self.state / "trust.json", self.sessions)
+
+    @property
     def themes(self) -> Path:
         """The user's own themes."""
         return self.config / "themes"

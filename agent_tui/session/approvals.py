@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from agent_tui.agent.hooks import BeforeToolCall, BeforeToolCallContext
+from agent_tui.config import Mode, Rule
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.ids import new_id
 from agent_tui.session.events import (
@@ -23,11 +24,15 @@ from agent_tui.session.events import (
     SessionEvent,
     Verdict,
 )
-from agent_tui.session.rules import Rule, allows, command_of, rule_for_command
+from agent_tui.session.judging import Judge, Question, command_of, judge_for
+from agent_tui.session.rule_book import RuleBook
+from agent_tui.session.rules import what_it_matches
 from agent_tui.session.targets import revealed, target_of
-from agent_tui.tools import ACCESS, Reach, Refused, judge, path_argument, preview
+from agent_tui.tools import ACCESS, preview
 
-ApprovalMode = Literal["ask", "auto-edit", "full-auto", "read-only"]
+ApprovalMode = Mode
+RuleScope = Literal["session", "project", "everywhere"]
+"""How long and where an answer "always" counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +50,21 @@ class ApprovalRequest:
     reason: str
     """Why this call asks, as a clause: "it runs a command"."""
     rule: str | None
-    """What "always" would allow, in words; None where it would allow nothing more than "once"."""
+    """The rule that "always" would store; None where none can be offered."""
+    matches: str = ""
+    """What that rule would match, in words."""
     id: str = field(default_factory=new_id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    reason: str
-    rule: Rule | None
 
 
 @dataclass(frozen=True, slots=True)
 class _Open:
     request: ApprovalRequest
-    rule: Rule | None
+    question: Question
     answered: asyncio.Future[tuple[Verdict, str | None]]
 
 
 class Approvals:
-    """The gate before every tool call; `mode` may be set at any time and counts from the next call.
+    """The gate before every tool call; a new `mode` judges open questions again.
 
     `access` says what a tool does (tools it does not name always ask), `free` are folders besides
     the project that may be read and written like it. With `unattended` nobody is asked: the call is
@@ -78,98 +79,144 @@ class Approvals:
         access: Mapping[str, str] = ACCESS,
         free: Sequence[Path] = (),
         rules: Sequence[Rule] = (),
+        judge: Judge | None = None,
+        book: RuleBook | None = None,
         unattended: bool = False,
         announce: Callable[[SessionEvent], None] | None = None,
     ) -> None:
-        self.mode: ApprovalMode = mode
+        """`judge` takes the place of `access` and `free`; `book` keeps what "always" makes."""
+        self._mode: ApprovalMode = mode
         self.cwd = cwd
-        self.rules = list(rules)
-        """What needs no question; "always" adds to it."""
+        self.rules = [*rules, *(book.rules() if book is not None else ())]
+        """What needs no question, and what is refused; "always" adds to it."""
         self.unattended = unattended
         self.announce = announce
-        self._access = access
-        self._free = tuple(free)
+        self.problem: str | None = None
+        """Why the last rule counts for this session only, if it was to be kept."""
+        self._judge = judge or judge_for(cwd, access, free=free)
+        self._book = book
         self._open: dict[str, _Open] = {}
+
+    @property
+    def mode(self) -> ApprovalMode:
+        """What asks; setting it settles the open questions that need no answer any more."""
+        return self._mode
+
+    @mode.setter
+    def mode(self, mode: ApprovalMode) -> None:
+        self._mode = mode
+        self.judge_again()
+
+    def preselect(self, mode: ApprovalMode) -> None:
+        """Set the mode for calls to come; open questions wait until `judge_again`."""
+        self._mode = mode
+
+    @property
+    def usual_scope(self) -> RuleScope:
+        """What "always" means when nothing else is said."""
+        return "session" if self._book is None else "project"
 
     @property
     def pending(self) -> list[ApprovalRequest]:
         """Open questions, oldest first."""
         return [item.request for item in self._open.values()]
 
-    def answer(self, request_id: str, verdict: Answer, comment: str | None = None) -> bool:
-        """Answer an open question; False if it is not open any more."""
+    def answer(
+        self,
+        request_id: str,
+        verdict: Answer,
+        comment: str | None = None,
+        *,
+        scope: RuleScope | None = None,
+    ) -> bool:
+        """Answer an open question; False if it is not open any more.
+
+        "always" stores the offered rule for `scope` (None: the usual one) and settles the other
+        questions that it covers. What the mode forbids by now is refused whatever the answer.
+        """
         item = self._open.get(request_id)
         if item is None:
             return False
-        if verdict == "always" and item.rule is not None:
-            self.rules.append(item.rule)
+        found = self._found(item.request)
+        if isinstance(found, str):
+            self._settle(request_id, "refused", found)
+            return True
+        if verdict == "always":
+            self._store(item.question.offer, scope or self.usual_scope)
         self._settle(request_id, verdict, (comment or "").strip() or None)
+        if verdict == "always":
+            self.judge_again()
+        return True
+
+    def judge_again(self) -> None:
+        """Settle the open questions that the mode or the rules have answered by now."""
+        for item in list(self._open.values()):
+            found = self._found(item.request)
+            if found is None:
+                self._settle(item.request.id, "allowed", None)
+            elif isinstance(found, str):
+                self._settle(item.request.id, "refused", found)
+
+    def forget(self, rule: Rule) -> bool:
+        """Take back a rule that an answer has made; False if it is in a settings file.
+
+        Raises:
+            OSError: The file of kept rules cannot be written.
+        """
+        if rule.origin in ("project", "everywhere"):
+            if self._book is None or not self._book.remove(rule):
+                return False
+        elif rule.origin != "session":
+            return False
+        self.rules = [kept for kept in self.rules if kept != rule]
         return True
 
     async def before_tool_call(
         self, ctx: BeforeToolCallContext, signal: AbortSignal
     ) -> BeforeToolCall | None:
         """None lets the call run; otherwise how it is blocked. Waits for the person if it must."""
-        found = self._judge(ctx.tool_call.name, ctx.args)
+        name = ctx.tool_call.name
+        found = self._judge.judge(self._mode, self.rules, name, ctx.args)
         if isinstance(found, str):
             return BeforeToolCall(block=True, reason=found)
         if found is None:
             return None
         if self.unattended:
-            return BeforeToolCall(block=True, reason=self._nobody(ctx.tool_call.name, found))
+            return BeforeToolCall(block=True, reason=self._nobody(name, found))
         request = await self._request(ctx, found)
-        verdict, comment = await self._ask(request, found.rule, signal)
+        verdict, comment = await self._ask(request, found, signal)
         return _block(verdict, comment)
 
-    def _judge(self, tool_name: str, args: Mapping[str, Any]) -> _Question | str | None:
-        """A question, a refusal as a sentence, or None for a call that may run."""
-        if self.mode == "full-auto":
-            return None
-        access = self._access.get(tool_name)
-        if self.mode == "read-only" and access in ("write", "shell"):
-            return f"{tool_name} is refused: the mode is read-only, so nothing may be changed."
-        try:
-            reach = self._reach(tool_name, args) if access else None
-        except Refused:
-            return None  # the tool itself answers with what is wrong with the path
-        question = self._question(tool_name, access, args, reach)
-        if question is not None and any(
-            allows(rule, tool_name, reach, command_of(args), self.cwd) for rule in self.rules
-        ):
-            return None
-        return question
+    def _found(self, request: ApprovalRequest) -> Question | str | None:
+        return self._judge.judge(self._mode, self.rules, request.tool_name, request.args)
 
-    def _reach(self, tool_name: str, args: Mapping[str, Any]) -> Reach | None:
-        path = path_argument(tool_name, args)
-        return None if path is None else judge(path, self.cwd, free=self._free)
+    def _store(self, offer: Sequence[Rule], scope: RuleScope) -> None:
+        self.problem = None
+        for rule in offer:
+            kept = replace(rule, origin="session")
+            if scope != "session" and self._book is not None:
+                try:
+                    kept = self._book.add(rule, scope)
+                except OSError as error:
+                    self.problem = f"The rule counts for this session only: {error}"
+            if kept not in self.rules:
+                self.rules.append(kept)
 
-    def _question(
-        self, tool_name: str, access: str | None, args: Mapping[str, Any], reach: Reach | None
-    ) -> _Question | None:
-        if reach is not None and (not reach.inside or reach.guarded):
-            why = reach.guarded or "outside the project"
-            return _Question(f"{reach.path} is {why}", Rule(tool_name, "path", str(reach.path)))
-        match access:
-            case "read":
-                return None
-            case "write":
-                rule = Rule(tool_name, "project")
-                return None if self.mode == "auto-edit" else _Question("it changes a file", rule)
-            case "shell":
-                return _Question("it runs a command", rule_for_command(tool_name, command_of(args)))
-        return _Question("it is not a built-in tool", Rule(tool_name, "anything"))
-
-    def _nobody(self, tool_name: str, question: _Question) -> str:
-        scope = question.rule.scope if question.rule else None
-        modes = "--mode auto-edit or --mode full-auto" if scope == "project" else "--mode full-auto"
+    def _nobody(self, tool_name: str, question: Question) -> str:
+        if question.way_out:
+            modes = question.way_out.replace("auto-edit", "--mode auto-edit")
+            modes = modes.replace("full-auto", "--mode full-auto")
+            way = f"{modes} would allow it"
+        else:
+            way = "this asks whatever --mode says"
+            way += ", unless a rule in the settings allows it" if question.offer else ""
         return (
-            f"{tool_name} needs approval ({question.reason}) and nobody is there to give it; "
-            f"{modes} would allow it."
+            f"{tool_name} needs approval ({question.reason}) and nobody is there to give it; {way}."
         )
 
-    async def _request(self, ctx: BeforeToolCallContext, question: _Question) -> ApprovalRequest:
+    async def _request(self, ctx: BeforeToolCallContext, question: Question) -> ApprovalRequest:
         name, args = ctx.tool_call.name, ctx.args
-        if self._access.get(name) == "shell":
+        if self._judge.access.get(name) == "shell":
             detail: str | None = command_of(args)
         else:
             detail = await asyncio.to_thread(preview, name, args, self.cwd)
@@ -183,13 +230,14 @@ class Approvals:
             detail=revealed(detail),
             cwd=str(self.cwd),
             reason=revealed(question.reason),
-            rule=None if question.rule is None else str(question.rule),
+            rule=" and ".join(map(str, question.offer)) or None,
+            matches="; ".join(map(what_it_matches, question.offer)),
         )
 
     async def _ask(
-        self, request: ApprovalRequest, rule: Rule | None, signal: AbortSignal
+        self, request: ApprovalRequest, question: Question, signal: AbortSignal
     ) -> tuple[Verdict, str | None]:
-        item = _Open(request, rule, asyncio.get_running_loop().create_future())
+        item = _Open(request, question, asyncio.get_running_loop().create_future())
         self._open[request.id] = item
         self._tell(ApprovalRequestEvent(request))
         forget = signal.on_set(lambda: self._settle(request.id, "aborted", None))
@@ -214,8 +262,10 @@ class Approvals:
 
 def _block(verdict: Verdict, comment: str | None) -> BeforeToolCall | None:
     match verdict:
-        case "once" | "always":
+        case "once" | "always" | "allowed":
             return None
+        case "refused":
+            return BeforeToolCall(block=True, reason=comment)
         case "aborted":
             return BeforeToolCall(block=True, reason="Aborted before the tool started.")
     if comment is None:

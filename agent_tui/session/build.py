@@ -11,8 +11,10 @@ from agent_tui.config import Settings
 from agent_tui.core.tool import Tool
 from agent_tui.session.approvals import Approvals
 from agent_tui.session.first_model import settle_model
+from agent_tui.session.judging import judge_for
 from agent_tui.session.models import ModelBook
 from agent_tui.session.prompts import system_prompt
+from agent_tui.session.rule_book import RuleBook
 from agent_tui.session.session import Session
 from agent_tui.session.usercode import load_agent, load_tools
 from agent_tui.tools import ACCESS, builtin_tools
@@ -37,11 +39,19 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
     # Where somebody can be asked, the limit is a question between two steps, not the run's end.
     agent.max_iterations = steps if unattended else None
     own_names = {tool.name for tool in own_tools}
+    access = {name: what for name, what in ACCESS.items() if name not in own_names}
     approvals = Approvals(
         settings.mode,
         settings.cwd,
-        access={name: what for name, what in ACCESS.items() if name not in own_names},
-        free=[settings.folders.output],
+        rules=settings.rules.rules,
+        judge=judge_for(
+            settings.cwd,
+            access,
+            free=[settings.folders.output],
+            own=settings.folders.own,
+            reading=settings.rules.reading_commands,
+        ),
+        book=RuleBook(settings.folders.rules_file, settings.cwd),
         unattended=unattended,
     )
     session = Session(

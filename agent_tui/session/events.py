@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 QueueState = Literal["active", "paused"]
 Answer = Literal["once", "always", "decline"]
-Verdict = Literal["once", "always", "decline", "aborted"]
+Verdict = Literal["once", "always", "decline", "aborted", "allowed", "refused"]
+"""How a question ended; `allowed` and `refused`: the mode or a rule has changed in between."""
 BudgetAnswer = Literal["extend", "finish", "stop"]
 BudgetVerdict = Literal["extend", "finish", "stop", "aborted"]
 

@@ -1,113 +1,139 @@
-"""What "always" means: a rule allows calls of one tool, and never more than it says.
+"""Which calls a rule is about, and the rule that an answer "always" would make.
 
-A shell command is only ever matched when it is one plain command: with a chain, a substitution, a
-redirection, a pattern or a second line in it nothing is sure about it, and it asks.
+A rule of a command is about one simple command, word by word. With a `*` in it, every further word
+must stay inside the project: a rule allows what it says, not where else that may be done.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
 
-from agent_tui.tools import Reach, Refused, judge
+from agent_tui.config import Rule, pattern_words
+from agent_tui.session.shell_parts import Part
+from agent_tui.tools import Reach
+from agent_tui.tools.globs import matcher
 
-_NOT_PLAIN = re.compile(r"[;&|<>()$`{}*?!#\\\[\]\x00-\x1f\x7f]")
-_SUBCOMMAND = re.compile(r"[a-z][a-z-]*")
-_WITH_SUBCOMMANDS = frozenset({"git", "npm", "pnpm", "yarn", "cargo", "go", "uv", "docker"})
-_ANY_ARGUMENTS = frozenset(
-    {"pytest", "mypy", "ruff", "ls", "cat", "head", "tail", "wc", "grep", "echo", "pwd", "stat"}
-)
-
-Scope = Literal["command", "path", "project", "anything"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """Calls of `tool_name` that need no question."""
-
-    tool_name: str
-    scope: Scope
-    pattern: str = ""
-    """`command`: the command, where a final `*` stands for anything; `path`: the resolved path."""
-
-    def __str__(self) -> str:
-        match self.scope:
-            case "project":
-                return f"{self.tool_name}: any file in the project"
-            case "anything":
-                return f"{self.tool_name}: any arguments"
-        return f"{self.tool_name}: {self.pattern}"
+_WITH_ANY_WORDS: dict[str, frozenset[str] | None] = {
+    # program: its subcommands for which any further words mean no other program; None: no matter
+    "pytest": None,
+    "mypy": None,
+    "ruff": None,
+    "ls": None,
+    "cat": None,
+    "head": None,
+    "tail": None,
+    "wc": None,
+    "grep": None,
+    "echo": None,
+    "pwd": None,
+    "stat": None,
+    "git": frozenset({"status", "log", "diff", "show", "blame", "add", "commit", "ls-files"}),
+    "cargo": frozenset({"build", "test", "check", "clippy", "fmt"}),
+    "go": frozenset({"build", "test", "vet", "fmt"}),
+    "npm": frozenset({"test", "ls"}),
+    "uv": frozenset({"sync", "lock", "tree"}),
+}
 
 
-def allows(rule: Rule, tool_name: str, reach: Reach | None, command: str, cwd: Path) -> bool:
-    """Whether `rule` covers this call; `reach` is where its path leads, if it has one."""
-    if rule.tool_name != tool_name:
+def names_tool(rule: Rule, tool_name: str) -> bool:
+    """Whether the rule is about this tool."""
+    return bool(_pattern(rule.tool).fullmatch(tool_name))
+
+
+def names_path(rule: Rule, reach: Reach, project: Path) -> bool:
+    """Whether the rule is about the place that a path leads to."""
+    if rule.path is None:
         return False
-    match rule.scope:
-        case "anything":
-            return True
-        case "project":
-            return reach is not None and reach.inside and reach.guarded is None
-        case "path":
-            return reach is not None and str(reach.path) == rule.pattern
-        case "command":
-            return _matches(rule.pattern, command, cwd)
+    real, root = reach.path, project.resolve()
+    pattern = rule.path
+    if pattern.startswith(("/", "~")):
+        return matcher(str(Path(pattern).expanduser()))(str(real).lstrip("/"))
+    if not real.is_relative_to(root):
+        return False
+    return matcher(pattern)(real.relative_to(root).as_posix())
 
 
-def rule_for_command(tool_name: str, command: str) -> Rule | None:
-    """The rule that "always" would make of a shell command; None if nothing may be made of it."""
-    words = _plain_words(command)
-    if words is None:
+def is_exact(rule: Rule) -> bool:
+    """Whether the rule is about one command only, with all its words."""
+    return rule.command is not None and "*" not in rule.command
+
+
+def names_command(rule: Rule, words: Sequence[str]) -> bool:
+    """Whether the rule's words are those of this simple command."""
+    wanted = _words(rule.command or "")
+    if not wanted:
+        return False
+    if not wanted[-1].endswith("*"):
+        return len(words) == len(wanted) and _all_match(wanted, words)
+    last = len(wanted) - 1
+    if wanted[-1] == "*":
+        return len(words) >= last and _all_match(wanted[:-1], words[:last])
+    return len(words) > last and _all_match(wanted, words[: last + 1])
+
+
+def may_name_command(rule: Rule, part: Part) -> bool:
+    """Whether a rule that forbids may be about this command; what is not sure counts."""
+    wanted = _words(rule.command or "")
+    if not wanted or not part.words:
+        return False
+    open_end = wanted[-1].endswith("*")
+    if wanted[-1] == "*":
+        wanted = wanted[:-1]
+    if len(part.words) < len(wanted) or (len(part.words) > len(wanted) and not open_end):
+        return False
+    for place, (pattern, word) in enumerate(zip(wanted, part.words, strict=False)):
+        value = word.literal
+        if value is None:
+            continue
+        spellings = (value, value.rpartition("/")[2]) if place == 0 else (value,)
+        if not any(_pattern(pattern).fullmatch(spelling) for spelling in spellings):
+            return False
+    return True
+
+
+def rule_for(tool_name: str, part: Part) -> Rule | None:
+    """The rule that "always" would make of a simple command; None if nothing may be made of it."""
+    words = part.literals
+    if words is None or part.assignments:
         return None
-    match words:
-        case [program, subcommand, *_] if program in _WITH_SUBCOMMANDS:
-            if _SUBCOMMAND.fullmatch(subcommand):
-                return Rule(tool_name, "command", f"{program} {subcommand} *")
-        case [program, *_] if program in _ANY_ARGUMENTS:
-            return Rule(tool_name, "command", f"{program} *")
-    return Rule(tool_name, "command", shlex.join(words))
+    known = _WITH_ANY_WORDS.get(words[0], frozenset())
+    if known is None:
+        return Rule(tool_name, f"{words[0]} *")
+    if len(words) > 1 and words[1] in known:
+        return Rule(tool_name, f"{words[0]} {words[1]} *")
+    if any("*" in word for word in words):
+        return None  # in a rule the sign would mean something else
+    return Rule(tool_name, shlex.join(words))
 
 
-def command_of(args: Mapping[str, Any]) -> str:
-    """The command of a shell call's arguments."""
-    return str(args.get("command") or "")
+def what_it_matches(rule: Rule) -> str:
+    """The calls that the rule is about, for a person."""
+    if rule.command is not None:
+        words = rule.command.split(" ")
+        if words[-1] == "*" and len(words) > 1:
+            return f"`{' '.join(words[:-1])}` with any further words that stay in the project"
+        return "this very command" if is_exact(rule) else f"commands like `{rule.command}`"
+    if rule.path == "**":
+        return "every file in the project but version control, credentials and the like"
+    if rule.path is not None:
+        return f"{rule.tool} at {rule.path}"
+    return f"every call of {rule.tool}"
 
 
-def _matches(pattern: str, command: str, cwd: Path) -> bool:
-    words = _plain_words(command)
-    if words is None:
-        return False
-    text = shlex.join(words)
-    if not pattern.endswith("*"):
-        return text == pattern
-    start = pattern[:-1]
-    if text != start.rstrip() and not text.startswith(start):
-        return False
-    return all(_stays_inside(word, cwd) for word in words[1:])
+def _all_match(wanted: Sequence[str], words: Sequence[str]) -> bool:
+    pairs = zip(wanted, words, strict=True)
+    return all(_pattern(pattern).fullmatch(word) for pattern, word in pairs)
 
 
-def _plain_words(command: str) -> list[str] | None:
-    """The words of one plain command, None for everything else."""
-    stripped = command.strip()
-    if not stripped or _NOT_PLAIN.search(stripped):
-        return None
-    try:
-        words = shlex.split(stripped)
-    except ValueError:  # an open quote
-        return None
-    return None if not words or "=" in words[0] else words
+@lru_cache(maxsize=512)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(".*".join(map(re.escape, text.split("*"))), re.DOTALL)
 
 
-def _stays_inside(word: str, cwd: Path) -> bool:
-    option, _, value = word.partition("=")
-    if option.startswith("-") and "/" in option:  # a path glued to a short option
-        return False
-    try:
-        reaches = [judge(part, cwd) for part in (word, value) if part]
-    except Refused:
-        return False
-    return all(reach.inside and reach.guarded is None for reach in reaches)
+@lru_cache(maxsize=512)
+def _words(command: str) -> tuple[str, ...]:
+    return tuple(pattern_words(command) or ())

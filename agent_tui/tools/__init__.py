@@ -15,11 +15,20 @@ from agent_tui.tools.bash import bash_tool
 from agent_tui.tools.find import find_tool
 from agent_tui.tools.grep import grep_tool
 from agent_tui.tools.ls import ls_tool
-from agent_tui.tools.paths import Reach, Refused, judge, path_argument
+from agent_tui.tools.paths import Places, Reach, Refused, judge, path_argument
 from agent_tui.tools.read import read_tool
 from agent_tui.tools.slots import Slots
 
-__all__ = ["ACCESS", "Reach", "Refused", "builtin_tools", "judge", "path_argument", "preview"]
+__all__ = [
+    "ACCESS",
+    "Places",
+    "Reach",
+    "Refused",
+    "builtin_tools",
+    "judge",
+    "path_argument",
+    "preview",
+]
 
 ACCESS: Mapping[str, Literal["read", "write", "shell"]] = {
     "read": "read",

@@ -10,33 +10,59 @@ from __future__ import annotations
 import difflib
 import os
 import stat
+import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj"})
-CREDENTIAL_FOLDERS = frozenset({".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", "gcloud"})
+VERSION_CONTROL = frozenset({".git", "git~1", ".hg", ".svn", ".jj", ".bzr", "_darcs", "cvs"})
+CREDENTIAL_FOLDERS = frozenset(
+    {
+        ".ssh",
+        ".gnupg",
+        ".aws",
+        ".azure",
+        ".kube",
+        ".docker",
+        "gcloud",
+        "keyrings",
+        "keychains",
+        ".password-store",
+    }
+)
 CREDENTIAL_FILES = (
     ".env",
     ".env.*",
+    "*.env",
     ".netrc",
     "_netrc",
     ".pgpass",
+    ".my.cnf",
+    ".s3cfg",
+    ".boto",
     ".npmrc",
     ".pypirc",
+    ".vault-token",
     ".git-credentials",
     ".htpasswd",
     "credentials",
     "credentials.json",
+    "credentials.toml",
     "id_rsa*",
     "id_dsa*",
     "id_ecdsa*",
     "id_ed25519*",
     "*.pem",
+    "*.key",
     "*.p12",
     "*.pfx",
+    "*.jks",
+    "*.keystore",
+    "*.kdbx",
+    "*.keychain",
+    "*.keychain-db",
 )
 HARMLESS_FILES = frozenset({".env.example", ".env.sample", ".env.template", ".env.dist"})
 START_UP_FILES = frozenset(
@@ -47,6 +73,8 @@ START_UP_FILES = frozenset(
         ".bash_logout",
         ".bash_aliases",
         ".profile",
+        ".login",
+        ".logout",
         ".zshrc",
         ".zshenv",
         ".zprofile",
@@ -56,9 +84,18 @@ START_UP_FILES = frozenset(
         ".tcshrc",
         ".kshrc",
         ".inputrc",
+        ".envrc",
+        ".xprofile",
+        ".xinitrc",
+        ".xsession",
+        ".pam_environment",
+        ".gitconfig",
+        ".hgrc",
         "config.fish",
     }
 )
+OWN_FOLDER = ".agent-tui"
+"""What a project says to this program."""
 
 
 class Refused(Exception):
@@ -97,14 +134,43 @@ def shown(path: Path, cwd: Path) -> str:
     return path.relative_to(root).as_posix() if path.is_relative_to(root) else str(path)
 
 
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Which places are the project's, and which are nobody's business."""
+
+    project: Path
+    free: tuple[Path, ...] = ()
+    """Folders besides the project that count as inside."""
+    own: tuple[Path, ...] = ()
+    """Files and folders that decide what this program does."""
+
+    def reach(self, path: str, base: Path | None = None) -> Reach:
+        """Where `path` leads; a relative one starts at `base` (None: the project).
+
+        Raises `Refused` for a path that no file can have.
+        """
+        real = real_path(path, base or self.project)
+        root = self.project.resolve()
+        is_free = any(real.is_relative_to(place.resolve()) for place in self.free)
+        inside = is_free or real.is_relative_to(root)
+        guarded = _guarded(real) or _guarded(Path(path))
+        if guarded is None and not is_free and self._is_own(real, root):
+            guarded = "the program's own configuration"
+        return Reach(real, inside, guarded)
+
+    def _is_own(self, real: Path, root: Path) -> bool:
+        below = real.relative_to(root) if real.is_relative_to(root) else real
+        if OWN_FOLDER in map(_plain, below.parts):
+            return True
+        return any(real.is_relative_to(place.resolve()) for place in self.own)
+
+
 def judge(path: str, cwd: Path, *, free: Iterable[Path] = ()) -> Reach:
     """Where `path` leads. `free` are folders besides the project that count as inside.
 
     Raises `Refused` for a path that no file can have.
     """
-    real = real_path(path, cwd)
-    inside = any(real.is_relative_to(root.resolve()) for root in (cwd, *free))
-    return Reach(real, inside, _guarded(real) or _guarded(Path(path)))
+    return Places(cwd, tuple(free)).reach(path)
 
 
 def path_argument(tool_name: str, args: Mapping[str, Any]) -> str | None:
@@ -151,7 +217,7 @@ def size_text(size: int) -> str:
 
 
 def _guarded(path: Path) -> str | None:
-    parts = [part.casefold() for part in path.parts]
+    parts = [_plain(part) for part in path.parts]
     name = parts[-1] if parts else ""
     if VERSION_CONTROL.intersection(parts):
         return "version control internals"
@@ -160,3 +226,11 @@ def _guarded(path: Path) -> str | None:
     if name not in HARMLESS_FILES and any(fnmatchcase(name, mask) for mask in CREDENTIAL_FILES):
         return "credentials"
     return "shell start-up file" if name in START_UP_FILES else None
+
+
+def _plain(part: str) -> str:
+    """A name as file systems that care least for spelling see it."""
+    if part.isascii():
+        return part.casefold().rstrip(". ") or part
+    seen = unicodedata.normalize("NFKC", part)
+    return "".join(c for c in seen if unicodedata.category(c) != "Cf").casefold().rstrip(". ")

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from agent_tui.config import Rule
 from agent_tui.core.events import ToolExecutionEndEvent
 from agent_tui.core.messages import ToolResultMessage
 from agent_tui.core.tool import Tool
 from agent_tui.session.approvals import ApprovalMode, ApprovalRequest, Approvals
 from agent_tui.session.events import ApprovalAnswerEvent, ApprovalRequestEvent
-from agent_tui.session.rules import Rule
 from agent_tui.testing import call, calls, text
 from agent_tui.tools import builtin_tools
 from tests.session.rig import Rig, lets_run, plain_tool, start, until, user_texts
@@ -162,7 +162,7 @@ async def test_a_question_shows_the_whole_command_and_why_it_asks(project: Path)
     assert request.summary == command
     assert request.reason == "it runs a command"
     assert request.cwd == str(project)
-    assert request.rule is None
+    assert request.rule == "bash: echo * and bash: touch hidden.txt and bash: touch hidden2.txt"
     rig.session.abort()
     await turn
 
@@ -354,7 +354,7 @@ async def test_with_nobody_there_the_call_is_blocked_and_the_way_out_is_named(
 
 # -- rules ---------------------------------------------------------------------------------------
 
-GIT = [Rule("bash", "command", "git log*"), Rule("bash", "command", "git status")]
+GIT = [Rule("bash", "git log*"), Rule("bash", "git status")]
 
 
 @pytest.mark.parametrize(
@@ -407,7 +407,7 @@ async def test_a_rule_lets_its_own_command_run(project: Path, command: str) -> N
         ("pytest -q tests", "bash: pytest *"),
         ("rm -rf build", "bash: rm -rf build"),
         ("rm 'a b'", "bash: rm 'a b'"),
-        ("make && make test", None),
+        ("make && make test", "bash: make and bash: make test"),
         ("echo $HOME", None),
         ("X=1 make", None),
     ],
@@ -426,14 +426,14 @@ async def test_the_rule_that_always_would_make_is_no_wider_than_it_says(
 
 
 async def test_an_exact_rule_covers_only_that_command(project: Path) -> None:
-    approvals = Approvals("ask", project, rules=[Rule("bash", "command", "rm 'a b'")])
+    approvals = Approvals("ask", project, rules=[Rule("bash", "rm 'a b'")])
 
     assert await lets_run(approvals, "bash", {"command": 'rm "a b"'})
     assert not await lets_run(approvals, "bash", {"command": "rm a b"})
 
 
 async def test_a_rule_of_one_tool_is_no_rule_of_another(project: Path) -> None:
-    approvals = Approvals("ask", project, rules=[Rule("write", "project")])
+    approvals = Approvals("ask", project, rules=[Rule("write", path="**")])
 
     assert await lets_run(approvals, "write", WRITE[1])
     assert not await lets_run(approvals, "edit", {"path": "a.txt", "old": "a", "new": "b"})

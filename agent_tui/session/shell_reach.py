@@ -1,0 +1,84 @@
+"""Where the words of a command may lead, in every folder that it may be in by then."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from agent_tui.session.shell_parts import Part, ShellParts
+from agent_tui.tools import Places, Reach, Refused
+
+NO_FILES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero"})
+"""Paths that are always there, and that nothing can be done to."""
+_ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+_MOST_FOLDERS = 6
+
+
+def folders_of(found: ShellParts, places: Places) -> tuple[list[Path], str | None]:
+    """The folders that the parts may run in, and why that is not sure, if it is not."""
+    folders = [places.project]
+    for part in found.parts:
+        if part.name not in ("cd", "pushd", "popd"):
+            continue
+        words = part.literals
+        if part.name != "cd" or words is None or len(words) != 2 or part.assignments:
+            return folders, "it changes the folder in a way that is not sure"
+        target = words[1]
+        if target.startswith("-") or ".." in Path(target).parts or not target:
+            return folders, "it leaves its folder"
+        if os.environ.get("CDPATH") and not target.startswith(("/", "./")):
+            return folders, "CDPATH decides where it goes"
+        for folder in list(folders):
+            reach = _reach(places, target, folder)
+            if reach is None or not reach.inside or reach.guarded:
+                return folders, f"it goes to {target}"
+            if reach.path not in folders:
+                folders.append(reach.path)
+        if len(folders) > _MOST_FOLDERS:
+            return folders, "it changes the folder many times"
+    return folders, None
+
+
+def is_change_of_folder(part: Part) -> bool:
+    """Whether the part is a `cd`, which `folders_of` looks after."""
+    return part.name == "cd"
+
+
+def places_in(word: str) -> Iterator[str]:
+    """Every piece of a word that a program may take for a path."""
+    if not word or word == "-" or _ADDRESS.match(word):
+        return
+    if word.startswith("-") and not word.startswith("--"):
+        yield word[2:]
+        yield from (word[place:] for place, sign in enumerate(word) if sign in "./~")
+    pieces = [word, *re.split(r"[=:,@]", word)]
+    if "=" in word:
+        pieces.append(word.partition("=")[2])
+    yield from (piece for piece in pieces if piece and not _ADDRESS.match(piece))
+
+
+def strays(word: str, folders: Sequence[Path], places: Places) -> Iterator[Reach]:
+    """Where a word may lead that is outside the project or guarded.
+
+    A path that cannot be followed counts as outside.
+    """
+    seen: set[str] = set()
+    for piece in places_in(word):
+        if piece in NO_FILES or piece in seen:
+            continue
+        seen.add(piece)
+        for folder in folders:
+            reach = _reach(places, piece, folder)
+            if reach is None:
+                yield Reach(folder / "?", inside=False, guarded=None)
+            elif not reach.inside or reach.guarded:
+                yield reach
+
+
+def _reach(places: Places, path: str, folder: Path) -> Reach | None:
+    try:
+        return places.reach(path, folder)
+    except Refused:
+        return None
