@@ -25,7 +25,7 @@ RISKY = {
     "sort": ("--out", "--compress"),
     "git": ("--out", "--ext-diff"),
 }
-COMMANDS = 4000
+COMMANDS = 1500
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ def test_no_random_command_does_harm_without_a_question(
         if judge.judge(mode, RULES, "bash", {"command": command}) is not None:
             continue
         passed += 1
-        if passed > 60 and "AGENT_TUI_COMMANDS" not in os.environ:
+        if passed > 40 and "AGENT_TUI_COMMANDS" not in os.environ:
             break
         outside = [one for one in yard.root.iterdir() if one.name not in ("project", "bin")]
         before = [yard.state(folder) for folder in outside if folder.is_dir()]
@@ -87,7 +87,7 @@ def test_no_random_command_does_harm_without_a_question(
         assert not changed or allowed, f"{command!r} wrote {changed}"
         complaints = {f"{one.name} {one.words}: {c}" for one in ran if (c := complaint(yard, one))}
         assert not complaints, f"{command!r}: {complaints}"
-    assert passed > 20, "the generator makes nothing that may run"
+    assert passed > 10, "the generator makes nothing that may run"
 
 
 NAMES = ["..", ".", "sub", "link", "short", "a.txt", ".env", ".ENV", ".git", ".Git", "~", "x y", ""]
