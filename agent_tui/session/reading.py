@@ -81,12 +81,9 @@ def only_reads(words: Sequence[Word], cwd: Path) -> bool:
     name = words[0].literal if words else None
     if name is None or "/" in name:
         return False
-    reader = _READERS.get(name)
     arguments = [word.literal for word in words[1:] if word.literal is not None]
     if len(arguments) < len(words) - 1:
         return False
-    if reader is not None and reader.takes_anything:
-        return True
     return _is_harmless(name, arguments, cwd) and _is_the_systems(name, cwd)
 
 
@@ -118,6 +115,8 @@ def _is_harmless(name: str, arguments: list[str], cwd: Path) -> bool:
     reader = _READERS.get(name)
     if reader is None:
         return False
+    if reader.takes_anything:
+        return True
     operands = [word for word in arguments if word[:1] not in ("-", "+") or word == "-"]
     return reader.operands is None or len(operands) <= reader.operands
 
@@ -137,11 +136,9 @@ def _starts(word: str, options: tuple[str, ...]) -> bool:
 
 
 def _is_the_systems(name: str, cwd: Path) -> bool:
-    if name in _BUILT_INTO_THE_SHELL:
-        return True
     found = shutil.which(name)
     if found is None:
-        return False
+        return name in _BUILT_INTO_THE_SHELL
     root = cwd.resolve()
     places = (Path(found).absolute(), Path(found).resolve())
     return not any(place.is_relative_to(root) for place in places)

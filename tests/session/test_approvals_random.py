@@ -37,6 +37,8 @@ def yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Yard:
 
 def complaint(yard: Yard, ran: Ran) -> str | None:
     """What is wrong with a program that ran without a question; None if nothing is."""
+    if ran.name == "echo":
+        return None
     if ran.name not in READERS | {"pytest", "make"}:
         return "it is on no list"
     if ran.name == "make" and ran.words:
