@@ -15,7 +15,7 @@ class Folders:
     config: Path
     """Holds `config.toml`, `themes/` and `tools/`."""
     state: Path
-    """Holds `sessions/`, `history/`, `logs/` and `output/`."""
+    """Holds `sessions/`, `checkpoints/`, `history/`, `logs/` and `output/`."""
 
     @property
     def config_file(self) -> Path:
@@ -44,6 +44,11 @@ class Folders:
     def sessions(self) -> Path:
         """Saved sessions."""
         return self.state / "sessions"
+
+    @property
+    def checkpoints(self) -> Path:
+        """What files held before a session changed them, one folder a session."""
+        return self.state / "checkpoints"
 
     @property
     def history(self) -> Path:

@@ -95,6 +95,8 @@ class Approvals:
         """Why the last rule counts for this session only, if it was to be kept."""
         self._judge = judge or judge_for(cwd, access, free=free)
         self._book = book
+        self.on_diff: Callable[[str, str], None] = lambda call_id, diff: None
+        """Told the id of a call that asks, and the unified diff that is shown with the question."""
         self._open: dict[str, _Open] = {}
 
     @property
@@ -220,6 +222,8 @@ class Approvals:
             detail: str | None = command_of(args)
         else:
             detail = await asyncio.to_thread(preview, name, args, self.cwd)
+            if detail is not None:
+                self.on_diff(ctx.tool_call.id, detail)
         if detail is None:
             detail = json.dumps(args, indent=2, ensure_ascii=False)
         return ApprovalRequest(

@@ -10,6 +10,7 @@ from agent_tui.agent.agent import Agent
 from agent_tui.config import Settings
 from agent_tui.core.tool import Tool
 from agent_tui.session.approvals import Approvals
+from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.session.first_model import settle_model
 from agent_tui.session.judging import judge_for
 from agent_tui.session.models import ModelBook
@@ -17,7 +18,7 @@ from agent_tui.session.prompts import system_prompt
 from agent_tui.session.rule_book import RuleBook
 from agent_tui.session.session import Session
 from agent_tui.session.usercode import load_agent, load_tools
-from agent_tui.tools import ACCESS, builtin_tools
+from agent_tui.tools import ACCESS, FileMemory, builtin_tools
 
 MAX_ITERATIONS = 100
 """Steps of a turn when nobody says otherwise."""
@@ -34,7 +35,10 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
     settings = settle_model(settings)
     book = ModelBook(settings)
     own_tools = load_tools(settings.tools_file) if settings.tools_file else []
-    agent = _own_agent(settings, book, own_tools) or _agent(settings, book, own_tools)
+    checkpoints = Checkpoints()
+    memory = FileMemory(checkpoints)
+    checkpoints.on_restored = memory.forget
+    agent = _own_agent(settings, book, own_tools) or _agent(settings, book, own_tools, memory)
     steps = settings.max_iterations or agent.max_iterations or MAX_ITERATIONS
     # Where somebody can be asked, the limit is a question between two steps, not the run's end.
     agent.max_iterations = steps if unattended else None
@@ -54,9 +58,11 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
         book=RuleBook(settings.folders.rules_file, settings.cwd),
         unattended=unattended,
     )
+    approvals.on_diff = memory.was_shown
     session = Session(
         agent,
         approvals,
+        checkpoints=checkpoints,
         find_model=book.find,
         turn_limits=replace(settings.turn_limits, iterations=None if unattended else steps),
         session_limits=settings.session_limits,
@@ -65,10 +71,13 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
     return session
 
 
-def _agent(settings: Settings, book: ModelBook, own_tools: list[Tool]) -> Agent:
+def _agent(settings: Settings, book: ModelBook, own_tools: list[Tool], memory: FileMemory) -> Agent:
     own_names = {tool.name for tool in own_tools}
     builtin = builtin_tools(
-        settings.cwd, output_dir=settings.folders.output, environ=settings.environ
+        settings.cwd,
+        output_dir=settings.folders.output,
+        environ=settings.environ,
+        memory=memory,
     )
     tools = [tool for tool in builtin if tool.name not in own_names] + own_tools
     return Agent(

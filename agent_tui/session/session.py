@@ -21,12 +21,13 @@ from agent_tui.core.events import (
     AgentEvent,
     AgentStartEvent,
     MessageEndEvent,
+    MessageStartEvent,
     ToolExecutionEndEvent,
     TurnStartEvent,
 )
 from agent_tui.core.ids import new_id
 from agent_tui.core.limits import Limits
-from agent_tui.core.messages import AgentMessage, AssistantMessage, ImageBlock
+from agent_tui.core.messages import AgentMessage, AssistantMessage, ImageBlock, UserMessage
 from agent_tui.core.model import THINKING_LEVELS, Model, ThinkingLevel
 from agent_tui.core.registry import find_model
 from agent_tui.core.spending import Spent, UsageReport
@@ -35,6 +36,7 @@ from agent_tui.session.activity import Activity
 from agent_tui.session.approvals import ApprovalMode, Approvals
 from agent_tui.session.broadcast import Broadcast, Listener
 from agent_tui.session.budgets import Budgets
+from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.session.context import estimate_context
 from agent_tui.session.events import (
     AgentSettledEvent,
@@ -78,11 +80,14 @@ class Session:
         find_model: Callable[[str], Model] = find_model,
         turn_limits: Limits | None = None,
         session_limits: Limits | None = None,
+        checkpoints: Checkpoints | None = None,
     ) -> None:
         self.agent = agent
         agent.shows_prints = True
         self.id = new_id()
         self.approvals = approvals
+        self.checkpoints = checkpoints or Checkpoints()
+        """What files held before the agent's tools changed them."""
         self._find_model = find_model
         self._broadcast = Broadcast()
         self._activity = Activity(clock)
@@ -90,6 +95,9 @@ class Session:
         self._ledger = Ledger(agent.state, clock)
         self._ledger.know(agent.state.model)
         self._ledger.recall(agent.state.messages)
+        for message in agent.state.messages:
+            if isinstance(message, UserMessage):
+                self.checkpoints.begin(message.id)
         self.budgets = Budgets(
             self._ledger,
             self._watch,
@@ -155,6 +163,7 @@ class Session:
         self._turns.leave_queue()
         self._hooks.remove()
         self._broadcast.close()
+        self.checkpoints.close()
 
     # -- turns -------------------------------------------------------------------------------
 
@@ -439,6 +448,8 @@ class Session:
         match event:
             case AutoRetryStartEvent():
                 self._context_tokens = None
+            case MessageStartEvent(message=UserMessage() as message):
+                self.checkpoints.begin(message.id)
             case ApprovalRequestEvent() | BudgetRequestEvent():
                 self._watch.pause()
             case ApprovalAnswerEvent() | BudgetAnswerEvent():

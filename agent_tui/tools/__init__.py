@@ -15,12 +15,14 @@ from agent_tui.tools.bash import bash_tool
 from agent_tui.tools.find import find_tool
 from agent_tui.tools.grep import grep_tool
 from agent_tui.tools.ls import ls_tool
+from agent_tui.tools.memory import FileMemory
 from agent_tui.tools.paths import Places, Reach, Refused, judge, path_argument
 from agent_tui.tools.read import read_tool
 from agent_tui.tools.slots import Slots
 
 __all__ = [
     "ACCESS",
+    "FileMemory",
     "Places",
     "Reach",
     "Refused",
@@ -43,19 +45,25 @@ ACCESS: Mapping[str, Literal["read", "write", "shell"]] = {
 
 
 def builtin_tools(
-    cwd: Path, *, output_dir: Path | None = None, environ: Mapping[str, str] | None = None
+    cwd: Path,
+    *,
+    output_dir: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    memory: FileMemory | None = None,
 ) -> list[Tool]:
     """All tools for a project in `cwd`, in the order in which models are told of them.
 
     Outputs that are too long to show are saved in `output_dir` (None: a temporary folder). Commands
-    inherit `environ` (None: that of this process) without the keys that pay for the chat.
+    inherit `environ` (None: that of this process) without the keys that pay for the chat. `memory`
+    is told what the tools read and change (None: one of their own).
     """
     slots = Slots()
+    memory = memory or FileMemory()
     return [
-        read_tool(cwd, slots),
+        read_tool(cwd, slots, memory),
         bash_tool(cwd, output_dir=output_dir, environ=environ),
-        edit.edit_tool(cwd, slots),
-        write.write_tool(cwd, slots),
+        edit.edit_tool(cwd, slots, memory),
+        write.write_tool(cwd, slots, memory),
         grep_tool(cwd, slots),
         find_tool(cwd, slots),
         ls_tool(cwd, slots),

@@ -16,13 +16,15 @@ from typing import Any
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.tool import Tool, ToolResult
 from agent_tui.tools.diff import Diff, unified
-from agent_tui.tools.files import content_of, replace
+from agent_tui.tools.files import content_of
+from agent_tui.tools.memory import FileMemory
 from agent_tui.tools.paths import Refused, real_path, shown
 from agent_tui.tools.read import BOM
 from agent_tui.tools.slots import Slots
 
 COMPARED_LINES = 20_000
 COMPARED_CHARACTERS = 200
+STALE = "The file was changed on disk since it was read: read it again before going on."
 _ENCODING = ("utf-8", "surrogateescape")  # bytes that are no UTF-8 come out as they went in
 
 DESCRIPTION = """Replace text in a file. `old` must match exactly, white space included, and \
@@ -57,31 +59,34 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def edit_tool(cwd: Path, slots: Slots) -> Tool:
+def edit_tool(cwd: Path, slots: Slots, memory: FileMemory) -> Tool:
     """The `edit` tool for a project in `cwd`."""
 
-    def edit(args: dict[str, Any], signal: AbortSignal) -> ToolResult:
+    def edit(call_id: str, args: dict[str, Any], signal: AbortSignal) -> ToolResult:
         name = args["path"]
         real = real_path(name, cwd)
         with slots.writing(real, signal):
             before = content_of(real, name, signal)
-            outcome = edited(before, args)
-            replace(real, name, outcome.data, signal)
-        change = outcome.diff(before, shown(real, cwd))
+            stale = memory.is_stale(real, before)
+            outcome = edited(before, args, is_stale=stale)
+            change = outcome.diff(before, shown(real, cwd))
+            memory.check_shown(call_id, name, change)
+            memory.change(real, name, before, outcome.data, signal)
         count = len(outcome.lines)
         places = ", ".join(map(str, outcome.lines[:10])) + (", …" if count > 10 else "")
         return ToolResult(
             f"Replaced {count} occurrence{'' if count == 1 else 's'} in {name} "
-            f"(line{'' if count == 1 else 's'} {places}).",
+            f"(line{'' if count == 1 else 's'} {places}).{f' {STALE}' if stale else ''}",
             details={
                 "path": name,
                 "diff": change.bounded(),
                 "added": change.added,
                 "removed": change.removed,
+                "stale": stale,
             },
         )
 
-    return Tool("edit", DESCRIPTION, PARAMETERS, slots.run(edit))
+    return Tool("edit", DESCRIPTION, PARAMETERS, slots.run_named(edit))
 
 
 def preview(args: dict[str, Any], cwd: Path) -> Diff:
@@ -104,11 +109,19 @@ class Edited:
         return unified(before.decode(*_ENCODING), self.data.decode(*_ENCODING), name)
 
 
-def edited(before: bytes, args: dict[str, Any]) -> Edited:
+def edited(before: bytes, args: dict[str, Any], *, is_stale: bool = False) -> Edited:
     """`before` with the replacements that `args` ask for.
 
-    Raises `Refused` if one of them cannot be made; then none is.
+    Raises `Refused` if one of them cannot be made; then none is. It says so if `is_stale`: the file
+    is not what it was when it was read.
     """
+    try:
+        return _edited(before, args)
+    except Refused as refusal:
+        raise Refused(f"{refusal} {STALE}" if is_stale else str(refusal)) from None
+
+
+def _edited(before: bytes, args: dict[str, Any]) -> Edited:
     name = args["path"]
     if b"\0" in before:
         raise Refused(f"{name} is a binary file; edit changes text in UTF-8.")

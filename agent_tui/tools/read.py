@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import Any
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.messages import ImageBlock, TextBlock
 from agent_tui.core.tool import Tool, ToolResult
-from agent_tui.tools.files import chunks, opened
+from agent_tui.tools.files import EDITED_BYTES, chunks, opened
+from agent_tui.tools.memory import FileMemory
 from agent_tui.tools.output import LIMIT_BYTES, LIMIT_LINES, Excerpt, head
 from agent_tui.tools.paths import Refused, real_path, size_text
 from agent_tui.tools.slots import Slots
@@ -38,7 +40,7 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def read_tool(cwd: Path, slots: Slots) -> Tool:
+def read_tool(cwd: Path, slots: Slots, memory: FileMemory) -> Tool:
     """The `read` tool for a project in `cwd`."""
 
     def read(args: dict[str, Any], signal: AbortSignal) -> ToolResult:
@@ -54,9 +56,14 @@ def read_tool(cwd: Path, slots: Slots) -> Tool:
             first = max(args.get("offset") or 1, 1)
             window = _Window(first - 1, min(args.get("limit") or LIMIT_LINES, LIMIT_LINES))
             window.take(start.removeprefix(BOM))
+            seen = hashlib.sha256(start)
             for chunk in chunks(descriptor, signal):
                 window.take(chunk)
-        return _answer(name, window, first)
+                seen.update(chunk)
+        answer = _answer(name, window, first)
+        if info.st_size <= EDITED_BYTES:
+            memory.saw(real, seen.hexdigest())
+        return answer
 
     return Tool("read", DESCRIPTION, PARAMETERS, slots.run(read))
 

@@ -16,6 +16,7 @@ from agent_tui.core.tool import Execute, ToolContext, ToolResult
 from agent_tui.tools.paths import Refused
 
 Work: TypeAlias = Callable[[dict[str, Any], AbortSignal], ToolResult]
+NamedWork: TypeAlias = Callable[[str, dict[str, Any], AbortSignal], ToolResult]
 _POLL_SECONDS = 0.05
 
 
@@ -32,11 +33,15 @@ class Slots:
 
         `work` returns the result or raises `Refused` or `OSError`, which become error results.
         """
+        return self.run_named(lambda call_id, args, signal: work(args, signal))
+
+    def run_named(self, work: NamedWork) -> Execute:
+        """The same for work that is told the id of the call."""
 
         def execute(call_id: str, args: dict[str, Any], ctx: ToolContext) -> ToolResult:
             try:
                 with _held(self._free, ctx.signal):
-                    return work(args, ctx.signal)
+                    return work(call_id, args, ctx.signal)
             except Refused as refusal:
                 return ToolResult(str(refusal), is_error=True)
             except OSError as error:

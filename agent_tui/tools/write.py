@@ -9,8 +9,9 @@ from agent_tui.core.abort import AbortSignal
 from agent_tui.core.text import without_surrogates
 from agent_tui.core.tool import Tool, ToolResult
 from agent_tui.tools.diff import Diff, unified
-from agent_tui.tools.files import content_of, replace
-from agent_tui.tools.paths import real_path, shown
+from agent_tui.tools.files import content_of
+from agent_tui.tools.memory import FileMemory
+from agent_tui.tools.paths import Refused, real_path, shown
 from agent_tui.tools.slots import Slots
 
 DESCRIPTION = """Write a file: create it, with missing folders, or replace all of its content.
@@ -28,10 +29,10 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def write_tool(cwd: Path, slots: Slots) -> Tool:
+def write_tool(cwd: Path, slots: Slots, memory: FileMemory) -> Tool:
     """The `write` tool for a project in `cwd`."""
 
-    def write(args: dict[str, Any], signal: AbortSignal) -> ToolResult:
+    def write(call_id: str, args: dict[str, Any], signal: AbortSignal) -> ToolResult:
         name = args["path"]
         real = real_path(name, cwd)
         data = without_surrogates(args["content"]).encode()
@@ -41,14 +42,20 @@ def write_tool(cwd: Path, slots: Slots) -> Tool:
                 return ToolResult(
                     f"{name} already has this content.", details=_details(name, Diff("", 0, 0))
                 )
+            if before is not None and memory.is_stale(real, before):
+                raise Refused(
+                    f"{name} was changed on disk since it was read; nothing was written. "
+                    "Read it again, then write what it should hold, or edit it."
+                )
             change = _change(before, data, shown(real, cwd))
-            replace(real, name, data, signal)
+            memory.check_shown(call_id, name, change)
+            memory.change(real, name, before, data, signal)
         lines = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
         verb = "Created" if before is None else "Wrote"
         text = f"{verb} {name} ({lines} line{'' if lines == 1 else 's'}, {len(data)} bytes)."
         return ToolResult(text, details=_details(name, change))
 
-    return Tool("write", DESCRIPTION, PARAMETERS, slots.run(write))
+    return Tool("write", DESCRIPTION, PARAMETERS, slots.run_named(write))
 
 
 def preview(args: dict[str, Any], cwd: Path) -> Diff:
