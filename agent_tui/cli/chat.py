@@ -109,4 +109,5 @@ def run(
         typer.echo(f"agent-tui: {problem}", err=True)
     session = build_session(settings, unattended=True)
     text = prompt_text(prompt)
+    text = session.kit.expanded(text) or text
     raise typer.Exit(run_prompt(session, text, as_json=as_json, out=sys.stdout, err=sys.stderr))

@@ -79,8 +79,8 @@ AppendPromptOption = Annotated[
     typer.Option(metavar="TEXT|@FILE", help="At the end of the system prompt."),
 ]
 ToolsOption = Annotated[
-    Path | None,
-    typer.Option(metavar="FILE.py", help="More tools: functions decorated with @tool."),
+    list[Path] | None,
+    typer.Option(metavar="FILE.py", help="More tools: functions with @tool; may be repeated."),
 ]
 AgentOption = Annotated[
     str | None,
@@ -105,8 +105,8 @@ def flags_of(context: typer.Context) -> Flags:
 
     given = context.params
     flags = {each.name: given[each.name] for each in fields(Flags) if each.name in given}
-    for name in ("tools", "cwd"):
-        flags[name] = None if flags[name] is None else Path(flags[name])
+    flags["tools"] = tuple(map(Path, flags["tools"] or ()))
+    flags["cwd"] = None if flags["cwd"] is None else Path(flags["cwd"])
     return Flags(**flags, limits={key: given[key] for key in LIMITS})
 
 

@@ -2,7 +2,8 @@
 
 from agent_tui.config.flags import unset_variable
 from agent_tui.config.folders import Folders, find_folders
-from agent_tui.config.loading import load_settings
+from agent_tui.config.hooks import HookEvent, HookSettings
+from agent_tui.config.loading import load_again, load_settings
 from agent_tui.config.rules import (
     ReadingCommands,
     Rule,
@@ -35,6 +36,8 @@ __all__ = [
     "AfterAbort",
     "Flags",
     "Folders",
+    "HookEvent",
+    "HookSettings",
     "LocalServers",
     "Mode",
     "ModelSettings",
@@ -50,6 +53,7 @@ __all__ = [
     "Trust",
     "brings_something",
     "find_folders",
+    "load_again",
     "load_settings",
     "pattern_words",
     "unset_variable",

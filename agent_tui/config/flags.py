@@ -31,7 +31,7 @@ def from_flags(flags: Flags, environ: Mapping[str, str], cwd: Path) -> dict[str,
         **flags.limits,
         "theme": flags.theme,
         "agent": flags.agent,
-        "tools_file": None if flags.tools is None else cwd / flags.tools.expanduser(),
+        "tools_files": tuple(cwd / path.expanduser() for path in flags.tools) or None,
         "system_prompt": _prompt_text("--system-prompt", flags.system_prompt, cwd),
         "append_system_prompt": _prompt_text(
             "--append-system-prompt", flags.append_system_prompt, cwd

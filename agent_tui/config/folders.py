@@ -13,7 +13,7 @@ class Folders:
     """Where things live: one folder under `AGENT_TUI_HOME`, else the platform's own folders."""
 
     config: Path
-    """Holds `config.toml`, `themes/` and `tools/`."""
+    """Holds `config.toml`, `AGENTS.md`, `themes/`, `tools/`, `skills/` and `prompts/`."""
     state: Path
     """Holds `sessions/`, `checkpoints/`, `history/`, `logs/` and `output/`."""
 
@@ -39,6 +39,21 @@ class Folders:
     def themes(self) -> Path:
         """The user's own themes."""
         return self.config / "themes"
+
+    @property
+    def tools(self) -> Path:
+        """Python files with the user's own tools."""
+        return self.config / "tools"
+
+    @property
+    def skills(self) -> Path:
+        """The user's skills, a folder each."""
+        return self.config / "skills"
+
+    @property
+    def prompts(self) -> Path:
+        """The user's prompt templates."""
+        return self.config / "prompts"
 
     @property
     def sessions(self) -> Path:

@@ -14,6 +14,7 @@ from typing import Any
 
 from agent_tui.config.flags import from_flags
 from agent_tui.config.folders import find_folders
+from agent_tui.config.hooks import read_hooks
 from agent_tui.config.project import with_project
 from agent_tui.config.providers import read_providers
 from agent_tui.config.rules import RuleOrigin, read_rules
@@ -62,12 +63,23 @@ def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settin
         session_limits=_limits(limits, "session"),
         folders=folders,
         providers=providers,
+        flags=flags,
+        started_in=cwd,
         is_trusted=bool(answer),
         asks_for_trust=answer is None and brings_something(folder),
         environ=dict(environ),
         problems=tuple(problems),
         **found,
     )
+
+
+def load_again(settings: Settings) -> Settings:
+    """The settings of the same start by what the files say now; no model is chosen.
+
+    Raises:
+        ConfigError: A flag makes no sense any more.
+    """
+    return load_settings(settings.flags, settings.environ, settings.started_in)
 
 
 def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str, Any]:
@@ -85,6 +97,7 @@ def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str,
     found = read_scalars(table)
     found["providers"] = read_providers(table.table("providers"))
     found["rules"] = read_rules(table.table("rules"), origin)
+    found["hooks"] = read_hooks(table.table("hooks"))
     table.finish()
     if "model" in found:
         found["model_reason"] = f"it is set in {path}"

@@ -36,6 +36,7 @@ def with_project(
         found[key] = min(said, default=None)
     own: Mapping[str, ProviderSettings] = user.get("providers", {})
     found["providers"] = {**own, **_providers(project, own, file, problems)}
+    found["hooks"] = (*user.get("hooks", ()), *project.get("hooks", ()))
     rules: RuleSettings = user.get("rules", RuleSettings())
     found["rules"] = rules.joined(project.get("rules", RuleSettings()))
     return {key: value for key, value in found.items() if value is not None}

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agent_tui.config.folders import Folders
+from agent_tui.config.hooks import HookSettings
 from agent_tui.config.rules import RuleSettings
 from agent_tui.core.limits import LimitKind, Limits, Scope
 from agent_tui.core.model import ModelCost, ThinkingLevel
@@ -84,7 +85,7 @@ class Flags:
     """By the names of `LIMITS`."""
     system_prompt: str | None = None
     append_system_prompt: str | None = None
-    tools: Path | None = None
+    tools: tuple[Path, ...] = ()
     agent: str | None = None
     cwd: Path | None = None
     theme: str | None = None
@@ -116,7 +117,8 @@ class Settings:
     system_prompt: str | None = None
     """Replaces the built-in prompt."""
     append_system_prompt: str | None = None
-    tools_file: Path | None = None
+    tools_files: tuple[Path, ...] = ()
+    """Python files with tools that flags name."""
     agent: str | None = None
     """`module:name` of an `Agent` of the person's own; only flags change its model and prompt."""
     theme: str | None = None
@@ -132,11 +134,16 @@ class Settings:
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict)
     rules: RuleSettings = field(default_factory=RuleSettings)
     """What needs no question, and what is never done, by the files."""
+    hooks: tuple[HookSettings, ...] = ()
+    """The person's, then the project's."""
     is_trusted: bool = False
     """The person said yes to what the project brings along in `.agent-tui/`; else none of it may be
     used or run."""
     asks_for_trust: bool = False
     """The project brings something along, and the person has not said anything about it yet."""
+    flags: Flags = field(default_factory=Flags, repr=False)
+    started_in: Path = field(default_factory=Path, repr=False)
+    """Where the program was started: what the flags' paths begin at."""
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
     problems: tuple[str, ...] = ()
     """One sentence for each unknown key or bad value; the default is used instead."""

@@ -33,6 +33,17 @@ class Table:
         self._bad(key, value, "must be text that is not empty")
         return None
 
+    def command(self, key: str) -> str | tuple[str, ...] | None:
+        """A line for the shell, or an array of a program and its arguments."""
+        value = self._value(key)
+        if isinstance(value, list) and value and all(isinstance(word, str) for word in value):
+            if value[0].strip() and not any("\0" in word for word in value):
+                return tuple(value)
+        elif value is None or (isinstance(value, str) and value.strip() and "\0" not in value):
+            return value
+        self._bad(key, value, 'must be a line for the shell, or ["program", "argument", …]')
+        return None
+
     def choice(self, key: str, allowed: Sequence[str]) -> Any:
         """One of the words in `allowed`."""
         value = self._value(key)

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date
-from pathlib import Path
 
 from agent_tui.agent.agent import Agent
 from agent_tui.config import Settings
-from agent_tui.core.tool import Tool
 from agent_tui.session.approvals import Approvals
 from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.session.first_model import settle_model
 from agent_tui.session.judging import judge_for
 from agent_tui.session.models import ModelBook
-from agent_tui.session.prompts import system_prompt
+from agent_tui.session.outfit import Outfit
 from agent_tui.session.rule_book import RuleBook
 from agent_tui.session.session import Session
-from agent_tui.session.usercode import load_agent, load_tools
-from agent_tui.tools import ACCESS, FileMemory, builtin_tools
+from agent_tui.session.usercode import load_agent
+from agent_tui.tools import FileMemory, builtin_tools
 
 MAX_ITERATIONS = 100
 """Steps of a turn when nobody says otherwise."""
@@ -34,25 +31,26 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
     """
     settings = settle_model(settings)
     book = ModelBook(settings)
-    own_tools = load_tools(settings.tools_file) if settings.tools_file else []
     checkpoints = Checkpoints()
     memory = FileMemory(checkpoints)
     checkpoints.on_restored = memory.forget
-    agent = _own_agent(settings, book, own_tools) or _agent(settings, book, own_tools, memory)
+    if settings.agent is not None:
+        agent, outfit = _own_agent(settings, book)
+    else:
+        agent, outfit = _agent(settings, book, memory)
     steps = settings.max_iterations or agent.max_iterations or MAX_ITERATIONS
     # Where somebody can be asked, the limit is a question between two steps, not the run's end.
     agent.max_iterations = steps if unattended else None
-    own_names = {tool.name for tool in own_tools}
-    access = {name: what for name, what in ACCESS.items() if name not in own_names}
     approvals = Approvals(
         settings.mode,
         settings.cwd,
         rules=settings.rules.rules,
         judge=judge_for(
             settings.cwd,
-            access,
+            outfit.access,
             free=[settings.folders.output],
             own=settings.folders.own,
+            readable=outfit.readable,
             reading=settings.rules.reading_commands,
         ),
         book=RuleBook(settings.folders.rules_file, settings.cwd),
@@ -68,46 +66,32 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
         session_limits=settings.session_limits,
     )
     session.after_abort = settings.after_abort
+    session.wear(outfit)
     return session
 
 
-def _agent(settings: Settings, book: ModelBook, own_tools: list[Tool], memory: FileMemory) -> Agent:
-    own_names = {tool.name for tool in own_tools}
+def _agent(settings: Settings, book: ModelBook, memory: FileMemory) -> tuple[Agent, Outfit]:
     builtin = builtin_tools(
         settings.cwd,
         output_dir=settings.folders.output,
         environ=settings.environ,
         memory=memory,
     )
-    tools = [tool for tool in builtin if tool.name not in own_names] + own_tools
-    return Agent(
+    outfit = Outfit(settings, builtin)
+    agent = Agent(
         book.find(settings.model or ""),
-        system_prompt=_prompt(settings, tools),
-        tools=tools,
+        system_prompt=outfit.prompt,
+        tools=outfit.tools,
         thinking_level=settings.thinking or "off",
         steering_mode=settings.steering_mode,
         follow_up_mode=settings.follow_up_mode,
     )
+    return agent, outfit
 
 
-def _prompt(settings: Settings, tools: list[Tool]) -> str:
-    extra = settings.append_system_prompt
-    if settings.system_prompt is not None:
-        return "\n\n".join(part for part in (settings.system_prompt, extra) if part)
-    return system_prompt(
-        settings.cwd,
-        tools,
-        today=date.today(),
-        is_repository=_is_repository(settings.cwd),
-        extra=extra,
-    )
-
-
-def _own_agent(settings: Settings, book: ModelBook, own_tools: list[Tool]) -> Agent | None:
+def _own_agent(settings: Settings, book: ModelBook) -> tuple[Agent, Outfit]:
     """The agent that `--agent` names, changed only in what other flags say."""
-    if settings.agent is None:
-        return None
-    agent = load_agent(settings.agent, settings.cwd)
+    agent = load_agent(settings.agent or "", settings.cwd)
     if settings.model is not None:
         agent.state.model = book.find(settings.model)
     if settings.thinking is not None:
@@ -117,10 +101,7 @@ def _own_agent(settings: Settings, book: ModelBook, own_tools: list[Tool]) -> Ag
     if settings.append_system_prompt is not None:
         parts = (agent.state.system_prompt, settings.append_system_prompt)
         agent.state.system_prompt = "\n\n".join(part for part in parts if part)
-    if own_tools:
-        agent.state.tools = [*agent.state.tools, *own_tools]
-    return agent
-
-
-def _is_repository(folder: Path) -> bool:
-    return any((place / ".git").exists() for place in (folder, *folder.parents))
+    outfit = Outfit(settings, agent.state.tools)
+    if len(outfit.tools) != len(agent.state.tools):
+        agent.state.tools = outfit.tools
+    return agent, outfit

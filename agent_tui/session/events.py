@@ -117,6 +117,14 @@ class BudgetAnswerEvent(_SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class NoticeEvent(_SessionEvent):
+    """Something that the person should know; nothing waits for an answer."""
+
+    message: str
+    type: Literal["notice"] = "notice"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSettledEvent(_SessionEvent):
     """The turn is over for good: no retry and no queued continuation is pending."""
 
@@ -132,6 +140,7 @@ SessionEvent: TypeAlias = (
     | BudgetWarningEvent
     | BudgetRequestEvent
     | BudgetAnswerEvent
+    | NoticeEvent
     | AgentSettledEvent
 )
 AnyEvent: TypeAlias = AgentEvent | SessionEvent

@@ -12,6 +12,7 @@ from agent_tui.agent.hooks import (
     BeforeToolCallContext,
     NextTurn,
     TurnContext,
+    Unset,
 )
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.model import Model
@@ -46,6 +47,8 @@ class SessionHooks:
         """The agent's tools, while a run is to begin without them."""
         self.has_switched = False
         """Model or thinking level were set since the run took its copy."""
+        self.has_reloaded = False
+        """Prompt and tools were set since then."""
         self._before_tool_call = agent.before_tool_call
         self._prepare_next_turn = agent.prepare_next_turn
         self._should_stop_after_turn = agent.should_stop_after_turn
@@ -62,6 +65,21 @@ class SessionHooks:
     def without_tools(self) -> None:
         """Let the next run begin without tools, until they are given back."""
         self._tools, self._agent.state.tools = self._agent.state.tools, []
+
+    def use(self, system_prompt: str | None, tools: Sequence[Tool]) -> None:
+        """Prompt (None: as it is) and tools from the next step on."""
+        if system_prompt is not None:
+            self._agent.state.system_prompt = system_prompt
+        if self._tools is not None:
+            self._tools = tools
+        else:
+            self._agent.state.tools = [*tools]
+        self.has_reloaded = True
+
+    def others(self, tools: Sequence[Tool]) -> list[Tool]:
+        """The agent's tools beside these, also while a run is to begin without them."""
+        mine = self._agent.state.tools if self._tools is None else self._tools
+        return [tool for tool in mine if tool not in tools]
 
     def give_tools_back(self) -> None:
         """The run has taken its copy, or will not begin; may be repeated."""
@@ -90,11 +108,18 @@ class SessionHooks:
         change = own
         if not self._stop_requested():
             change = await self._pass_gate(own, ctx, signal)
-        if not self.has_switched:
-            return change
-        self.has_switched = False
         state = self._agent.state
-        return replace(change or NextTurn(), model=state.model, thinking_level=state.thinking_level)
+        if self.has_switched:
+            self.has_switched = False
+            change = replace(
+                change or NextTurn(), model=state.model, thinking_level=state.thinking_level
+            )
+        if self.has_reloaded:
+            self.has_reloaded = False
+            change = replace(change or NextTurn(), system_prompt=state.system_prompt)
+            if isinstance(change.tools, Unset):  # a last answer stays without
+                change.tools = [*state.tools]
+        return change
 
     async def _pass_gate(
         self, change: NextTurn | None, ctx: TurnContext, signal: AbortSignal

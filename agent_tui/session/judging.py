@@ -7,7 +7,7 @@ credentials, shell start-up files and the program's own configuration always ask
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,8 @@ class Judge:
     access: Mapping[str, str]
     """What a tool does, by its name; tools that are not named are not built in."""
     reading: ReadingCommands = "ask"
+    readable: Sequence[Path] = ()
+    """Folders that may be read like the project, wherever they are; asked at each call."""
 
     def judge(
         self, mode: Mode, rules: Sequence[Rule], tool_name: str, args: Mapping[str, Any]
@@ -44,7 +46,7 @@ class Judge:
         """A question, a refusal as a sentence, or None for a call that may run."""
         access = self.access.get(tool_name)
         try:
-            reach = self._reach(tool_name, args) if access else None
+            reach = self._reach(tool_name, access, args) if access else None
         except Refused:
             reach = None
             if access in ("read", "write") and mode != "read-only":
@@ -121,9 +123,14 @@ class Judge:
                 return rule
         return None
 
-    def _reach(self, tool_name: str, args: Mapping[str, Any]) -> Reach | None:
+    def _reach(self, tool_name: str, access: str, args: Mapping[str, Any]) -> Reach | None:
         path = path_argument(tool_name, args)
-        return None if path is None else self.places.reach(path)
+        if path is None:
+            return None
+        places = self.places
+        if access == "read" and self.readable:
+            places = replace(places, free=(*places.free, *self.readable))
+        return places.reach(path)
 
 
 def judge_for(
@@ -132,10 +139,14 @@ def judge_for(
     *,
     free: Sequence[Path] = (),
     own: Sequence[Path] = (),
+    readable: Sequence[Path] = (),
     reading: ReadingCommands = "ask",
 ) -> Judge:
-    """A judge for the project in `cwd`; `free` folders are like it, `own` files always ask."""
-    return Judge(Places(cwd, tuple(free), tuple(own)), access, reading)
+    """A judge for the project in `cwd`; `free` folders are like it, `own` files always ask.
+
+    `access` and `readable` (folders that may be read) may change later, and count at once.
+    """
+    return Judge(Places(cwd, tuple(free), tuple(own)), access, reading, readable)
 
 
 def command_of(args: Mapping[str, Any]) -> str:

@@ -8,6 +8,8 @@ from datetime import date
 from pathlib import Path
 
 from agent_tui.core.tool import Tool
+from agent_tui.session.instructions import InstructionFile
+from agent_tui.session.skills import Skill
 
 _SYSTEMS = {"linux": "Linux", "darwin": "macOS", "win32": "Windows"}
 
@@ -27,16 +29,38 @@ _MANNERS = """\
 you did, what you did not do, and what failed."""
 
 
-def system_prompt(
-    cwd: Path, tools: Sequence[Tool], *, today: date, is_repository: bool, extra: str | None = None
-) -> str:
-    """The prompt for a session in `cwd`; `extra` is put at its end."""
+_INSTRUCTIONS = """\
+These files hold standing instructions from the person and the project. Follow them; a later one \
+counts more than an earlier one, and what the person writes in the conversation counts most."""
+
+_SKILLS = """\
+Skills are instructions for special tasks. When a task fits a description, read the skill's file \
+with the read tool before you begin; paths in it begin at its folder."""
+
+
+def system_prompt(cwd: Path, tools: Sequence[Tool], *, today: date, is_repository: bool) -> str:
+    """The built-in prompt for a session in `cwd`."""
     parts = [_ROLE, "How to work:\n" + _MANNERS, _place(cwd, today, is_repository)]
     if not tools:
         parts.append("There are no tools in this session.")
-    if extra:
-        parts.append(extra.strip())
     return "\n\n".join(parts)
+
+
+def instructions_text(files: Sequence[InstructionFile]) -> str:
+    """The part of the prompt with the instruction files, each in a frame with its path."""
+    frames = map(_framed, files)
+    return "\n\n".join([_INSTRUCTIONS, *frames]) if files else ""
+
+
+def _framed(file: InstructionFile) -> str:
+    text = file.text.replace("</instructions", "<\\/instructions")
+    return f'<instructions path="{file.path}">\n{text}\n</instructions>'
+
+
+def skills_text(skills: Sequence[Skill]) -> str:
+    """The part of the prompt that says which skills there are."""
+    lines = [f"- {skill.name}: {skill.description} ({skill.path})" for skill in skills]
+    return "\n".join([_SKILLS, *lines]) if lines else ""
 
 
 def _place(cwd: Path, today: date, is_repository: bool) -> str:

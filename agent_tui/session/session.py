@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from agent_tui.agent.agent import Agent
@@ -47,13 +47,15 @@ from agent_tui.session.events import (
     AutoRetryStartEvent,
     BudgetAnswerEvent,
     BudgetRequestEvent,
-    BudgetWarningEvent,
     QueueState,
     SessionEvent,
 )
 from agent_tui.session.export import export_csv
 from agent_tui.session.hooking import SessionHooks
+from agent_tui.session.instructions import InstructionFile
+from agent_tui.session.kit import Kit
 from agent_tui.session.ledger import Ledger
+from agent_tui.session.outfit import Outfit
 from agent_tui.session.retry import Retries, RetryPolicy
 from agent_tui.session.stopwatch import Stopwatch
 from agent_tui.session.turns import AfterAbort, Turns, is_answer
@@ -118,6 +120,8 @@ class Session:
         )
         self._signal = AbortSignal()
         self._context_tokens: int | None = None
+        self.outfit: Outfit | None = None
+        """What `kit` comes from, and how it is loaded again; None without settings."""
         self._is_closed = False
         self._leave_agent = agent.subscribe(self._on_agent_event)
         approvals.announce = self._post
@@ -280,6 +284,23 @@ class Session:
         self.agent.state.thinking_level = level
         self._hooks.has_switched = True
 
+    # -- what the person brought along -------------------------------------------------------
+
+    def wear(self, outfit: Outfit) -> None:
+        """Have these instructions, skills, templates and hooks; the agent has the rest already."""
+        self.outfit = outfit
+        outfit.belong_to(self._hooks)
+
+    @property
+    def kit(self) -> Kit:
+        """The person's instructions, skills, templates, tools and hooks; empty without settings."""
+        return self.outfit.kit if self.outfit is not None else Kit()
+
+    @property
+    def instruction_files(self) -> list[InstructionFile]:
+        """The instruction files in the system prompt, in its order."""
+        return self.kit.instruction_files
+
     # -- figures -----------------------------------------------------------------------------
 
     @property
@@ -378,7 +399,7 @@ class Session:
     def _take_note(self, event: AgentEvent) -> None:
         match event:
             case AgentStartEvent():
-                self._hooks.has_switched = False
+                self._hooks.has_switched = self._hooks.has_reloaded = False
                 self._hooks.give_tools_back()
                 if not self._turns.has_begun:
                     self._watch.start()
@@ -410,9 +431,11 @@ class Session:
                 return AutoRetryEndEvent(False, self._retries.reset(), error)
         return None
 
-    def _warnings(self, event: AgentEvent) -> list[BudgetWarningEvent]:
-        """What there is to say about the budgets after `event`."""
+    def _warnings(self, event: AgentEvent) -> Sequence[SessionEvent]:
+        """What there is to say after `event`, about the budgets and about changed files."""
         match event:
+            case AgentStartEvent():
+                return self.outfit.news() if self.outfit is not None else []
             case TurnStartEvent():
                 return self.budgets.doubts(self.agent.state.model)
             case MessageEndEvent(message=AssistantMessage() as message) if is_answer(message):

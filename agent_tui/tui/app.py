@@ -161,6 +161,7 @@ class ChatApp(App[None], inherit_bindings=False):
             self.start,
             refused=self._take_back,
             run_command=self._run_queued_command,
+            is_own=lambda text: self.verbs.own.knows(text),
         )
         self.modes = Modes(self, PendingList(session.agent))
         self.verbs = Verbs(self)
@@ -284,6 +285,10 @@ class ChatApp(App[None], inherit_bindings=False):
         if not text.strip():
             if not self.delivery.go_on() and self.is_busy:
                 self.flash("Nothing to send.", "quiet")
+        elif self.verbs.own.takes(text, event.lane):
+            pass
+        elif (reason := self.verbs.own.unknown(text)) is not None:
+            self._take_back(text, reason)
         elif parsed is None or (parsed.command is None and Path(f"/{parsed.name}").exists()):
             self.send(text, event.lane)
         elif parsed.command and event.lane == "follow_up" and self.is_busy:
@@ -306,7 +311,9 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def _run_queued_command(self, line: str) -> None:
         parsed = parse(line)
-        if parsed is not None and (reason := self.verbs.run(parsed)) is not None:
+        if self.verbs.own.takes(line, "now" if self.is_busy else "enter"):
+            pass
+        elif parsed is not None and (reason := self.verbs.run(parsed)) is not None:
             self.presenter.say(f"{line}: {reason}", "warning")
         self._redraw_soon()
 

@@ -79,6 +79,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("copy", "copy the last answer", "copy"),
     Command("edit", "edit the draft in $EDITOR", "edit", key="ctrl+g"),
     Command("theme", "list the themes, or switch to one", "theme", "[NAME]"),
+    Command("reload", "read instructions, skills, templates, tools and hooks again", "reload"),
     Command("doctor", "what was found: keys, servers, settings, versions", "doctor"),
     Command("quit", "leave", "quit", key="ctrl+d"),
 )
@@ -118,16 +119,16 @@ def parse(text: str) -> Parsed | None:
     return Parsed(match[1], text[match.end() :].strip(), find(match[1]))
 
 
-def suggest(name: str) -> list[str]:
-    """Names of commands that look like `name`, best first."""
-    names = [command.name for command in COMMANDS]
+def suggest(name: str, own: Iterable[str] = ()) -> list[str]:
+    """Names of commands, `own` ones included, that look like `name`, best first."""
+    names = [*(command.name for command in COMMANDS), *own]
     begun = [known for known in names if known.startswith(name.lower())]
     return begun or difflib.get_close_matches(name.lower(), names, n=2, cutoff=0.5)
 
 
-def unknown_sentence(name: str) -> str:
-    """What to say to somebody who typed a command that does not exist."""
-    names = suggest(name)
+def unknown_sentence(name: str, own: Iterable[str] = ()) -> str:
+    """What to say to somebody who typed a command that does not exist; `own` are further names."""
+    names = suggest(name, own)
     hint = f"did you mean {' or '.join('/' + known for known in names)}?" if names else ""
     return f"Unknown command /{name}: {hint or '/help lists them'} The text is still here."
 

@@ -78,13 +78,20 @@ class Delivery:
         *,
         refused: Callable[[str, str], None],
         run_command: Callable[[str], None],
+        is_own: Callable[[str], bool] = lambda text: False,
     ) -> None:
-        """`refused(text, reason)` gets a text back; `run_command(line)` runs a queued command."""
+        """`refused(text, reason)` gets a text back; `run_command(line)` runs a queued command.
+
+        `is_own(line)` tells the person's own commands.
+        """
         self._session = session
         self._presenter = presenter
         self._start = start
         self._refused = refused
         self._run_command = run_command
+        self._is_own = is_own
+        self._own_queued: set[str] = set()
+        """Ids of commands of the person's own; one may be gone when its turn comes."""
         self._starting = 0
 
     @property
@@ -171,11 +178,18 @@ class Delivery:
         """Queue a command as a follow-up; it is parsed when its turn comes."""
         item_id = self._session.follow_up(UserMessage(content=line))
         self._session.agent.hold_queued(item_id, True)
+        if self._is_own(line):
+            self._own_queued.add(item_id)
 
     def is_command(self, item: Queued) -> bool:
         """Whether this queued item is a command and not a message."""
-        parsed = parse(text_of_item(item))
-        return item.kind == "follow_up" and parsed is not None and parsed.command is not None
+        if item.kind != "follow_up":
+            return False
+        text = text_of_item(item)
+        parsed = parse(text)
+        if parsed is not None and (parsed.command is not None or item.id in self._own_queued):
+            return True
+        return self._is_own(text)
 
     def arrange(self, editing: str | None) -> None:
         """Hold back the first queued command and everything behind it, and nothing else.
@@ -196,7 +210,7 @@ class Delivery:
             self._begin(self._resume())
 
     async def _resume(self) -> None:
-        while not self._session.is_running:
+        while not self.is_busy:
             items: Sequence[Queued] = self._session.agent.queued()
             if items and self.is_command(items[0]):
                 self._take_command(items[0])

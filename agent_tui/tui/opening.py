@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_tui.tui.banner import welcome
+from agent_tui.tui.own_commands import clashes
 
 if TYPE_CHECKING:
     from agent_tui.config import Settings
@@ -33,5 +34,9 @@ def greeting(
             welcome(state.model.key, settings.model_reason, is_demonstration=is_demo),
             "info",
         )
+    outfit = session.outfit
+    if outfit is not None and outfit.summary:
+        yield f"With {outfit.summary}.", "info"
+    problems = [*problems, *session.kit.notices, *clashes(session.kit)]
     for problem in (*problems, *(settings.problems if settings is not None else ())):
         yield problem, "warning"

@@ -36,6 +36,7 @@ from agent_tui.session.events import (
     BudgetAnswerEvent,
     BudgetRequestEvent,
     BudgetWarningEvent,
+    NoticeEvent,
     QueueUpdateEvent,
 )
 from agent_tui.tui.account import Account
@@ -256,7 +257,7 @@ class Presenter:
                 self._take_question(event)
             case ApprovalAnswerEvent():
                 self._take_answer(event)
-            case BudgetWarningEvent():
+            case BudgetWarningEvent() | NoticeEvent():
                 self.say(event.message, "warning")
             case BudgetRequestEvent():
                 self.questions.append(Question(event.request.id, "", "the budget"))

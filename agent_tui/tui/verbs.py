@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from agent_tui.core.errors import AgentError
 from agent_tui.core.model import THINKING_LEVELS
@@ -19,6 +19,7 @@ from agent_tui.tui.complete import CommandHint
 from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import plural
 from agent_tui.tui.model_menu import ModelMenu
+from agent_tui.tui.own_commands import OwnCommands
 from agent_tui.tui.presses import Verdict
 
 if TYPE_CHECKING:
@@ -36,17 +37,21 @@ MODES: dict[Mode, str] = {
 class Verbs:
     """One method a verb, named as in the registry."""
 
+    PARTS: ClassVar[tuple[type, ...]] = (OwnCommands,)
+    """Classes that have further verbs."""
+
     def __init__(self, app: ChatApp) -> None:
         self._app = app
         self.models = ModelMenu(app)
-        self._parts: tuple[object, ...] = ()
+        self.own = OwnCommands(app)
+        self._parts: tuple[object, ...] = (self.own,)
         """Objects with further verbs: one for each area that has several."""
 
     def run(self, parsed: Parsed) -> str | None:
         """Do what a command line says."""
         command = parsed.command
         if command is None:
-            return unknown_sentence(parsed.name)
+            return unknown_sentence(parsed.name, self.own.names())
         if parsed.argument and not command.argument:
             return f"/{command.name} takes nothing after it. The text is still here."
         return self._verb(command.action)(parsed.argument)
@@ -63,7 +68,7 @@ class Verbs:
         """Keys and commands."""
         from agent_tui.tui.screens.help import HelpScreen
 
-        self._app.push_screen(HelpScreen())
+        self._app.push_screen(HelpScreen(self.own.rows()))
         return None
 
     def why(self, _: str) -> str | None:
@@ -293,7 +298,7 @@ class Verbs:
                 choices=choices.get(command.name),
             )
             for command in COMMANDS
-        ]
+        ] + self.own.hints()
 
     # -- inside ------------------------------------------------------------------------------
 

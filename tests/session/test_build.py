@@ -125,13 +125,13 @@ def test_the_session_switches_to_models_of_the_settings(place: Path) -> None:
 
 
 def test_tools_of_ones_own_come_last_and_win_over_built_in_ones(place: Path) -> None:
-    session = built(place, Flags(tools=Path("own_tools.py")))
+    session = built(place, Flags(tools=(Path("own_tools.py"),)))
 
     assert tool_names(session) == ["bash", "edit", "write", "grep", "find", "ls", "read", "count"]
 
 
 async def test_a_tool_that_only_has_a_built_in_name_needs_approval(place: Path) -> None:
-    session = built(place, Flags(tools=Path("own_tools.py")))
+    session = built(place, Flags(tools=(Path("own_tools.py"),)))
 
     assert not await lets_run(session.approvals, "read", {"path": "a.txt"})
     assert await lets_run(session.approvals, "ls", {})
@@ -156,7 +156,7 @@ def test_flags_change_an_agent_of_ones_own(place: Path) -> None:
         thinking="low",
         system_prompt="A.",
         append_system_prompt="B.",
-        tools=Path("own_tools.py"),
+        tools=(Path("own_tools.py"),),
         max_iterations=2,
     )
 
@@ -196,6 +196,6 @@ def test_two_tools_of_one_name_are_refused(place: Path) -> None:
     )
 
     with pytest.raises(InvalidInputError, match="'count'"):
-        built(place, Flags(agent="own_agents:agent", tools=Path("own_tools.py")))
+        built(place, Flags(agent="own_agents:agent", tools=(Path("own_tools.py"),)))
 
     sys.modules.pop("own_tools", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -40,8 +41,11 @@ KEYS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def help_rows(width: int) -> list[list[Span]]:
-    """Keys, then commands; one column of explanations where two do not fit, wrapped to `width`."""
+def help_rows(width: int, own: Sequence[tuple[str, str]] = ()) -> list[list[Span]]:
+    """Keys, then commands, then the person's own (usage, explanation).
+
+    There is one column of explanations where two do not fit, wrapped to `width`.
+    """
     wide = width >= 90
     rows: list[list[Span]] = [[("Keys", "title")]]
     if wide:
@@ -57,6 +61,10 @@ def help_rows(width: int) -> list[list[Span]]:
     for command in COMMANDS:
         key = f" ({command.key})" if command.key else ""
         rows += _entry(command.usage, command.summary + key, width, column=24)
+    if own:
+        rows += [[], [("Your templates and skills", "title")]]
+    for usage, summary in own:
+        rows += _entry(usage, summary, width, column=24)
     return [
         *rows,
         [],
@@ -83,6 +91,11 @@ class HelpScreen(ModalScreen[None]):
         Binding("escape,q,f1", "close", "Close"),
     ]
 
+    def __init__(self, own: Sequence[tuple[str, str]] = ()) -> None:
+        """`own` are usage and explanation of each command of the person's own."""
+        super().__init__()
+        self._own = own
+
     def compose(self) -> ComposeResult:
         """One scrolling page."""
         with VerticalScroll(id="help"):
@@ -94,7 +107,7 @@ class HelpScreen(ModalScreen[None]):
 
     def on_resize(self) -> None:
         """Wrap to the new width: margins and scroll bar take six columns."""
-        self.query_one(Static).update(painted_lines(help_rows(self.app.size.width - 6)))
+        self.query_one(Static).update(painted_lines(help_rows(self.app.size.width - 6, self._own)))
 
     def action_close(self) -> None:
         """Back to the chat."""
