@@ -24,6 +24,8 @@ USAGE = 2
 
 def open_chat(flags: Flags) -> int:
     """Run the chat to its end; returns the exit code. Raises `AgentError` if it cannot begin."""
+    if flags.linear:
+        return _open_linear(flags)
     loaded, search = _load(flags)  # local servers answer while the screen is being loaded
     from agent_tui.tui import ChatApp
     from agent_tui.tui.themes import theme_files
@@ -43,6 +45,16 @@ def open_chat(flags: Flags) -> int:
     screen = ChatApp(open_session, settings=settings)
     screen.run()
     return screen.return_code or 0
+
+
+def _open_linear(flags: Flags) -> int:
+    from agent_tui.linear.chat import run_linear
+    from agent_tui.session.build import build_session
+
+    settings = settings_for(flags)
+    session = build_session(settings)
+    greeting = [f"{settings.model} answers ({settings.model_reason})", *settings.problems]
+    return run_linear(session, greeting, sys.stdin, sys.stdout)
 
 
 def settings_for(flags: Flags) -> Settings:

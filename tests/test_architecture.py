@@ -17,7 +17,7 @@ MAY_IMPORT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     # layer: (our layers, third-party packages)
     "__init__": (("core", "agent", "version"), ()),
     "__main__": (("cli", "launch"), ()),
-    "launch": (("core", "config", "session", "tui"), ()),
+    "launch": (("core", "config", "session", "tui", "linear"), ()),
     "version": ((), ()),
     "core": ((), ("pydantic", "pydantic_core", "jsonschema")),
     "config": (("core",), ("pydantic", "platformdirs")),
@@ -30,6 +30,7 @@ MAY_IMPORT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     ),
     "testing": (("core",), ()),
     "headless": (("core", "config", "session"), ()),
+    "linear": (("core", "config", "session"), ()),
     "tui": (
         ("core", "config", "session", "version"),
         ("textual", "rich", "markdown_it", "pygments"),

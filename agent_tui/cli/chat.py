@@ -14,6 +14,7 @@ from agent_tui.cli.options import (
     AppendPromptOption,
     BaseUrlOption,
     CwdOption,
+    LinearOption,
     MaxCostOption,
     MaxIterationsOption,
     MaxSessionIterationsOption,
@@ -58,6 +59,7 @@ def chat(
     agent: AgentOption = None,
     cwd: CwdOption = None,
     theme: ThemeOption = None,
+    linear: LinearOption = False,
 ) -> None:
     """Open the chat (what agent-tui does without a command)."""
     from agent_tui.launch import open_chat

@@ -94,6 +94,10 @@ ThemeOption = Annotated[
     str | None,
     typer.Option(metavar="NAME", help="How the chat looks; agent-tui themes lists them."),
 ]
+LinearOption = Annotated[
+    bool,
+    typer.Option("--linear", help="Plain lines instead of a screen, e.g. for a screen reader."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 

@@ -89,6 +89,8 @@ class Flags:
     agent: str | None = None
     cwd: Path | None = None
     theme: str | None = None
+    linear: bool = False
+    """The chat as plain lines."""
     trust: bool = False
     """Use what the folder brings along, for this start."""
 

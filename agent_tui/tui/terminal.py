@@ -67,7 +67,7 @@ def unfit_reason(
     if not _is_terminal(stderr):
         return f"The chat draws on standard error, but that goes to no terminal. {way_out}"
     if (name := environ.get("TERM", "")) in ("dumb", "unknown"):
-        return f"TERM={name} names a terminal that cannot show a screen. {way_out}"
+        return f"TERM={name} names a terminal that cannot show a screen. Lines: --linear. {way_out}"
     return None
 
 

@@ -1,0 +1,178 @@
+"""A person who types lines and reads lines."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+
+import pytest
+
+from agent_tui import Agent, ToolContext, tool
+from agent_tui.linear.chat import run_linear
+from agent_tui.session.session import Session
+from agent_tui.testing import Part, ScriptedModel, call, calls, hang, text
+
+PATIENCE_SECONDS = 20
+Deed = str | Callable[[], None]
+"""A line, or something else that a person does."""
+
+
+class Paper(io.StringIO):
+    """What was printed; somebody may wait for words on it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._news = threading.Condition()
+
+    def write(self, words: str) -> int:
+        with self._news:
+            self._news.notify_all()
+            return super().write(words)
+
+    def wait_for(self, words: str) -> None:
+        with self._news:
+            seen = self._news.wait_for(lambda: words in self.getvalue(), PATIENCE_SECONDS)
+        assert seen, f"no {words!r} in:\n{self.getvalue()}"
+
+
+class Typist(io.StringIO):
+    """Types each line once certain words stand on the paper; may press Ctrl+C instead."""
+
+    def __init__(
+        self, paper: Paper, script: Sequence[tuple[str, Deed]]
+    ) -> None:
+        super().__init__()
+        self._paper = paper
+        self._script = script
+
+    def __iter__(self) -> Iterator[str]:  # type: ignore[override]
+        for words, act in self._script:
+            self._paper.wait_for(words)
+            if isinstance(act, str):
+                yield f"{act}\n"
+            else:
+                act()
+
+
+def press_ctrl_c() -> None:
+    os.kill(os.getpid(), signal.SIGINT)
+
+
+@tool(name="bash")
+async def bash(command: str, ctx: ToolContext) -> str:
+    """Run until it is stopped, or say what was run."""
+    if command == "wait":
+        await ctx.signal.wait()
+    return f"ran {command}\nend"
+
+
+def chat(script: list[Part | list[Part]], *typed: tuple[str, Deed]) -> str:
+    """What is printed while a model plays `script` and a person types."""
+    paper = Paper()
+    agent = Agent("test/m", tools=[bash], stream_fn=ScriptedModel(script))
+    code = run_linear(Session.open(agent), ["ready"], Typist(paper, typed), paper)
+    assert code == 0
+    return paper.getvalue()
+
+
+def test_an_answer_comes_by_whole_lines_without_any_sequence() -> None:
+    printed = chat([text("one \x1b[31mred\x1b[0m\ntwo", chunk=3)], ("ready", "hello"))
+
+    assert "\none red\ntwo\n" in printed
+    assert "[turn] 1 step" in printed
+    assert "\x1b" not in printed
+
+
+def test_a_line_that_is_typed_while_a_turn_runs_steers_it() -> None:
+    printed = chat(
+        [calls(call("bash", {"command": "ls"})), text("understood")],
+        ("ready", "go"),
+        ("[approval]", "use make"),
+        ("[pending]", "/yes"),
+    )
+
+    assert "[pending] before the next step: use make" in printed
+    assert printed.index("[delivered] before step 2: use make") < printed.index("understood")
+
+
+def test_a_question_is_answered_by_a_line() -> None:
+    printed = chat(
+        [calls(call("bash", {"command": "rm -rf build"})), text("fine")],
+        ("ready", "go"),
+        ("[approval]", "/no use make clean"),
+    )
+
+    assert "bash asks, because" in printed
+    assert "rm -rf build" in printed
+    assert "use make clean" in printed
+    assert "fine" in printed
+
+
+def test_the_end_of_the_input_lets_the_turn_end_but_answers_no_question() -> None:
+    printed = chat([calls(call("bash", {"command": "ls"})), text("never")], ("ready", "go"))
+
+    assert "nobody can answer" in printed
+    assert "never" not in printed
+
+
+def test_ctrl_c_stops_the_turn_and_what_is_pending_is_on_hold_until_an_empty_line() -> None:
+    printed = chat(
+        [hang(), text("second answer")],
+        ("ready", "go"),
+        ("[step] 1", "/follow-up and then this"),
+        ("[pending]", press_ctrl_c),
+        ("[turn]", ""),
+    )
+
+    assert "[hold] 1 pending message on hold" in printed
+    assert "[delivered]" in printed
+    assert "second answer" in printed
+
+
+def test_ctrl_c_twice_leaves_an_idle_chat() -> None:
+    printed = chat([], ("ready", press_ctrl_c), ("again leaves", press_ctrl_c), ("never", ""))
+
+    assert printed.endswith("[quit?] Ctrl+C again leaves\n")
+
+
+def test_a_pending_message_can_be_dropped() -> None:
+    printed = chat(
+        [calls(call("bash", {"command": "wait"})), text("never")],
+        ("ready", "go"),
+        ("[approval]", "/yes"),
+        ("running", "not this"),
+        ("[pending]", "/drop 2"),
+        ("[drop]", "/drop 1"),
+        ("[dropped] not this", "/queue"),
+        ("nothing is pending", "/stop now"),
+        ("[turn]", "/quit"),
+    )
+
+    assert "not this" not in printed[printed.index("[dropped]") + 20 :]
+
+
+@pytest.mark.parametrize(
+    ("line", "reply"),
+    [
+        ("/frobnicate", "there is no command /frobnicate"),
+        ("/model nowhere/none", "[error]"),
+        ("/mode quickly", "modes: ask, auto-edit"),
+        ("/mode read-only", "[mode] read-only"),
+        ("/thinking high", "[thinking] high"),
+        ("/why", "[waiting for] idle"),
+        ("/usage", "[session] 0 tokens in"),
+        ("/yes", "nothing asks"),
+        ("/extend 5", "no budget asks"),
+        ("/stop", "nothing is running"),
+        ("/help", "/follow-up TEXT"),
+    ],
+)
+def test_every_command_has_its_reply(line: str, reply: str) -> None:
+    assert reply in chat([], ("ready", line), (reply, "/quit"))
+
+
+def test_a_message_that_begins_with_a_path_is_a_message() -> None:
+    assert "[turn]" in chat([text("ok")], ("ready", "/usr/bin is missing"))
