@@ -220,6 +220,14 @@ def test_no_prompt_is_wrong_use() -> None:
     assert "empty" in err
 
 
+AGENT = """
+from agent_tui import Agent
+from agent_tui.testing import ScriptedModel, text
+
+agent = Agent("test/m", stream_fn=ScriptedModel([text("fine")]))
+"""
+
+
 @pytest.mark.parametrize(
     ("arguments", "prompt"),
     [
@@ -232,12 +240,15 @@ def test_no_prompt_is_wrong_use() -> None:
 def test_what_is_piped_in_is_part_of_the_prompt(
     arguments: list[str], prompt: str, tmp_path: Path
 ) -> None:
+    (tmp_path / "mine.py").write_text(AGENT)
+
     code, out, _ = program(
         "run",
         *arguments,
         "--json",
-        "--model",
-        "demo/tour",
+        "--agent",
+        "mine:agent",
+        cwd=tmp_path,
         piped=b"the figures\n",
         AGENT_TUI_HOME=str(tmp_path),
     )
@@ -249,10 +260,12 @@ def test_what_is_piped_in_is_part_of_the_prompt(
 
 
 def test_a_pipe_through_which_nothing_comes_does_not_hold_a_prompt_up(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(AGENT)
     reading, writing = os.pipe()
     try:
         done = subprocess.run(
-            [sys.executable, "-m", "agent_tui", "run", "hi", "--model", "demo/tour"],
+            [sys.executable, "-m", "agent_tui", "run", "hi", "--agent", "mine:agent"],
+            cwd=tmp_path,
             stdin=reading,
             env={**os.environ, "PYTHONPATH": str(ROOT), "AGENT_TUI_HOME": str(tmp_path)},
             capture_output=True,
