@@ -53,6 +53,8 @@ class ApprovalRequest:
     """The rule that "always" would store; None where none can be offered."""
     matches: str = ""
     """What that rule would match, in words."""
+    is_diff: bool = False
+    """Whether `detail` is a unified diff of the file that `summary` names."""
     id: str = field(default_factory=new_id)
 
 
@@ -218,10 +220,12 @@ class Approvals:
 
     async def _request(self, ctx: BeforeToolCallContext, question: Question) -> ApprovalRequest:
         name, args = ctx.tool_call.name, ctx.args
+        is_diff = False
         if self._judge.access.get(name) == "shell":
             detail: str | None = command_of(args)
         else:
             detail = await asyncio.to_thread(preview, name, args, self.cwd)
+            is_diff = detail is not None
             if detail is not None:
                 self.on_diff(ctx.tool_call.id, detail)
         if detail is None:
@@ -232,6 +236,7 @@ class Approvals:
             args=args,
             summary=revealed(target_of(args)),
             detail=revealed(detail),
+            is_diff=is_diff,
             cwd=str(self.cwd),
             reason=revealed(question.reason),
             rule=" and ".join(map(str, question.offer)) or None,

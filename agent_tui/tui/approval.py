@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Protocol
 
 from rich.cells import cell_len, chop_cells
@@ -17,10 +18,13 @@ from textual.widgets import Static
 
 from agent_tui.core.text import printable
 from agent_tui.tui.budget import ON_BUDGET, BudgetQuestion, budget_rows
+from agent_tui.tui.diff import diff_spans
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.status import Span, cut
 
 GUARD_SECONDS = 0.5
+DIFF_LINES = 10_000
+"""Lines of a diff that a card shows; it says so if there are more."""
 _BLANKS = re.compile(r" {3,}|\t")
 
 ON_APPROVAL = frozenset({"once", "always", "decline", "comment", "card_up", "card_down"})
@@ -47,6 +51,10 @@ class Request(Protocol):
     @property
     def detail(self) -> str:
         """All of it: the whole command, a unified diff, the content."""
+
+    @property
+    def is_diff(self) -> bool:
+        """Whether `detail` is a unified diff of one file, `summary` its path."""
 
     @property
     def cwd(self) -> str:
@@ -85,14 +93,19 @@ def visible_blanks(text: str) -> str:
 
 def body_rows(request: Request, width: int) -> list[Row]:
     """Everything the call would do, wrapped to `width` cells: nothing is left out."""
-    detail = printable(request.detail or request.summary)
-    is_diff = "\n@@" in detail or detail.startswith("@@")
-    rows: list[Row] = []
-    for line in detail.split("\n"):
-        shown = line.expandtabs(4) if is_diff else visible_blanks(line)
-        role = _diff_role(line) if is_diff else ""
-        rows.extend([(piece, role)] for piece in chop_cells(shown, max(1, width)) or [""])
-    return rows
+    detail = request.detail or request.summary
+    if request.is_diff:
+        name = [[(piece, "title")] for piece in chop_cells(printable(request.summary), width)]
+        return [*name, *diff_spans(detail, width, DIFF_LINES)]
+    return [[(row, "")] for row in _text_rows(detail, max(1, width))]
+
+
+@lru_cache(maxsize=4)
+def _text_rows(detail: str, width: int) -> tuple[str, ...]:
+    rows: list[str] = []
+    for line in printable(detail).split("\n"):
+        rows += chop_cells(visible_blanks(line), width) or [""]
+    return tuple(rows)
 
 
 def card_rows(
@@ -135,12 +148,6 @@ def _answers(request: Request, width: int) -> list[Row]:
 def _more(above: int, below: int) -> str:
     parts = [f"{above} more above" if above else "", f"{below} more below" if below else ""]
     return f"… {' · '.join(part for part in parts if part)} (alt+pgup/pgdn)"
-
-
-def _diff_role(line: str) -> str:
-    if line.startswith(("+++", "---", "@@")):
-        return "quiet"
-    return {"+": "added", "-": "removed"}.get(line[:1], "")
 
 
 class ApprovalCard(Static):

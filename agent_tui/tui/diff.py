@@ -1,4 +1,7 @@
-"""A unified diff as lines: numbers, signs, and marks on the words that were replaced."""
+"""A unified diff as lines: numbers, signs, and marks on the words that were replaced.
+
+Below `SPLIT_CELLS` old and new lines stand below each other, from there on side by side.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,34 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
-from typing import Literal
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Literal
+
+from textual.style import Style
 
 from agent_tui.core.text import printable
-from agent_tui.tui.canvas import Canvas, Line, Run
-from agent_tui.tui.wrap import expand_tabs
+from agent_tui.tui.canvas import Canvas, Line, Run, cells_of, characters_of
+from agent_tui.tui.wrap import clip, expand_tabs, width_of, wrap
+
+if TYPE_CHECKING:
+    from agent_tui.tui.status import Span
 
 Kind = Literal["same", "add", "remove", "hunk", "note"]
 
 _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@ ?(.*)")
 _WORD = re.compile(r"\w+|\s+|.")
 _SIGNS: dict[Kind, str] = {"same": "  ", "add": "+ ", "remove": "- ", "hunk": "", "note": "  "}
+_ROLES: dict[Kind, str] = {"add": "diff-add", "remove": "diff-remove"}
 _LONGEST_MARKED = 400
 """Characters of a line in which words are still compared."""
 _ALIKE = 0.4
 """Lines that have less than this in common are new lines, not changed ones."""
+_MARKED_PAIRS = 500
+"""Further pairs of lines of one diff are not compared word by word."""
+SPLIT_CELLS = 112
+"""The room that two columns need: a terminal of more than 120 has it."""
+_LEAST_NUMBERED = 24
+"""Cells below which there are no line numbers: the text needs the room."""
 
 
 @dataclass(slots=True)
@@ -32,6 +48,8 @@ class DiffLine:
     number: int | None
     """Its place in the new file, of a removed line in the old one."""
     text: str
+    old_number: int | None = None
+    """The place in the old file of a line that stayed."""
     marks: list[tuple[int, int]] = field(default_factory=list)
     """The character ranges that differ from the line it replaces, or is replaced by."""
 
@@ -49,7 +67,9 @@ def diff_lines(
 ) -> list[Line]:
     """The rows of a unified diff, at most its first `limit` lines; `lead` begins each row."""
     lines = read_diff(unified)
-    digits = max((len(str(line.number or "")) for line in lines), default=0)
+    if canvas.room - cells_of(lead) >= SPLIT_CELLS:
+        return _split_lines(lines, canvas, lead, limit)
+    digits = _digits(lines)
     out: list[Line] = []
     for line in lines[:limit]:
         if line.kind == "hunk":
@@ -60,13 +80,131 @@ def diff_lines(
             continue
         out += _rows(line, canvas, digits, lead)
     if limit is not None and len(lines) > limit:
-        rest = f"… {len(lines) - limit:,} more lines"
-        out.append(canvas.decoration([*lead, canvas.run(rest, "quiet")]))
+        out.append(canvas.decoration([*lead, canvas.run(_rest(len(lines) - limit), "quiet")]))
     return out
 
 
+@lru_cache(maxsize=8)
+def diff_spans(unified: str, width: int, limit: int) -> tuple[list[Span], ...]:
+    """The same as spans, for widgets that are no canvas: each row at most `width` cells."""
+    lines = read_diff(unified)
+    shown, digits = lines[:limit], _digits(lines)
+    if width >= SPLIT_CELLS:
+        rows = [row for _, row in _side_by_side(shown, width, digits)]
+    else:
+        rows = []
+        for line in shown:
+            if line.kind != "hunk":
+                rows += _cell(line, width, digits)
+            elif rows:
+                rows.append([(" " * digits + "⋯", "diff-number")])
+    if len(lines) > limit:
+        rows.append([(clip(_rest(len(lines) - limit), width), "warning")])
+    return tuple(rows)
+
+
+def _rest(count: int) -> str:
+    return f"… {count:,} more lines"
+
+
+def _digits(lines: Sequence[DiffLine]) -> int:
+    return max((len(str(line.number or "")) for line in lines), default=0)
+
+
+def _split_lines(
+    lines: Sequence[DiffLine], canvas: Canvas, lead: Sequence[Run], limit: int | None
+) -> list[Line]:
+    width, digits = canvas.room - cells_of(lead), _digits(lines)
+    out: list[Line] = []
+    for gutter, row in _side_by_side(lines[:limit], width, digits):
+        runs = [Run(text, _on_its_row(role, canvas)) for text, role in row]
+        line = canvas.row([*lead, *runs])
+        out.append(line._replace(gutter=line.gutter + characters_of(lead) + gutter))
+    if limit is not None and len(lines) > limit:
+        out.append(canvas.decoration([*lead, canvas.run(_rest(len(lines) - limit), "quiet")]))
+    return out
+
+
+def _on_its_row(role: str, canvas: Canvas) -> Style:
+    """The style of a role, on the tint of the line it stands in."""
+    row = role.removesuffix("-sign").removesuffix("-word")
+    return canvas.style(row) + canvas.style(role) if row != role else canvas.style(role)
+
+
+def _side_by_side(
+    lines: Sequence[DiffLine], width: int, digits: int
+) -> Iterator[tuple[int, list[Span]]]:
+    """Rows of two columns, each with the number of its first characters that are no text."""
+    column = (width - 3) // 2
+    is_first = True
+    for old, new in _pairs(lines):
+        if old is not None and old.kind == "hunk":
+            if not is_first:
+                yield digits + 1, [(" " * digits + "⋯", "diff-number")]
+            continue
+        is_first = False
+        is_changed = old is not None and new is not None and old.kind != new.kind
+        left, right = _cell(old, column, digits, is_old=True), _cell(new, column, digits)
+        for n in range(max(len(left), len(right))):
+            one = left[n] if n < len(left) else _padding(old, column)
+            two = right[n] if n < len(right) else _padding(new, column)
+            bar = (" ¦ " if is_changed else " │ ", "diff-number")
+            yield digits + 3, [*one, bar, *two]
+
+
+def _pairs(lines: Sequence[DiffLine]) -> Iterator[tuple[DiffLine | None, DiffLine | None]]:
+    """What stands on the left and on the right."""
+    for group in _groups(lines):
+        if group[0].kind in ("same", "hunk", "note"):
+            yield group[0], group[0]
+            continue
+        old = [line for line in group if line.kind == "remove"]
+        new = [line for line in group if line.kind == "add"]
+        yield from zip_longest(old, new)
+        note = next((line for line in group if line.kind == "note"), None)
+        if note is not None:
+            ends = group.index(note) > 0 and group[group.index(note) - 1].kind == "remove"
+            yield (note, None) if ends else (None, note)
+
+
+def _cell(
+    line: DiffLine | None, width: int, digits: int, *, is_old: bool = False
+) -> list[list[Span]]:
+    """One line in a column, wrapped; each row is filled up to the right edge."""
+    if line is None:
+        return []
+    role = _ROLES.get(line.kind, "diff-same")
+    number = line.old_number if is_old and line.old_number else line.number
+    shown = f"{number or '':>{digits}} " if width >= _LEAST_NUMBERED else ""
+    sign = _SIGNS[line.kind]
+    room = max(1, width - len(shown) - len(sign))
+    rows: list[list[Span]] = []
+    for part in wrap(line.text, room, words=False):
+        head = [(shown, "diff-number"), (sign, f"{role}-sign")]
+        if rows:
+            head = [(" " * (len(shown) + len(sign)), role)]
+        blanks = " " * (room - width_of(line.text[part.start : part.end]))
+        rows.append([*head, *_marked(line, part.start, part.end, role), (blanks, role)])
+    return rows
+
+
+def _padding(line: DiffLine | None, width: int) -> list[Span]:
+    return [(" " * width, "" if line is None else _ROLES.get(line.kind, "diff-same"))]
+
+
+def _marked(line: DiffLine, start: int, end: int, role: str) -> Iterator[Span]:
+    """The characters `start` to `end` of a line, its marked words apart."""
+    for first, last in line.marks:
+        first, last = max(first, start), min(last, end)
+        if first < last:
+            yield line.text[start:first], role
+            yield line.text[first:last], f"{role}-word"
+            start = last
+    yield line.text[start:end], role
+
+
 def _rows(line: DiffLine, canvas: Canvas, digits: int, lead: Sequence[Run]) -> list[Line]:
-    role = {"add": "diff-add", "remove": "diff-remove"}.get(line.kind, "diff-same")
+    role = _ROLES.get(line.kind, "diff-same")
     number = str(line.number or "").rjust(digits) + " "
     outside = [Run(text, canvas.base + style) for text, style in lead]
     gutter = [canvas.run(number, "diff-number"), canvas.run(_SIGNS[line.kind], f"{role}-sign")]
@@ -101,26 +239,34 @@ def _read(unified: str) -> Iterator[DiffLine]:
         elif text.startswith("\\"):
             yield DiffLine("note", None, shown.strip())
         else:
-            yield DiffLine("same", new, shown)
+            yield DiffLine("same", new, shown, old)
             old, new = old + 1, new + 1
 
 
 def _mark_words(lines: Sequence[DiffLine]) -> None:
     """Mark what differs where as many lines were added as were removed."""
-    start = 0
-    while start < len(lines):
-        middle = _end_of(lines, start, "remove")
-        end = _end_of(lines, middle, "add")
-        if middle - start == end - middle > 0:
-            for old, new in zip(lines[start:middle], lines[middle:end], strict=True):
-                _mark_pair(old, new)
-        start = max(end, start + 1)
+    left = _MARKED_PAIRS
+    for group in _groups(lines):
+        old = [line for line in group if line.kind == "remove"]
+        new = [line for line in group if line.kind == "add"]
+        if len(old) == len(new) <= left:
+            left -= len(old)
+            for one, other in zip(old, new, strict=True):
+                _mark_pair(one, other)
 
 
-def _end_of(lines: Sequence[DiffLine], start: int, kind: Kind) -> int:
-    while start < len(lines) and lines[start].kind == kind:
-        start += 1
-    return start
+def _groups(lines: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
+    """Lines that were replaced together, with their notes; each other line by itself."""
+    group: list[DiffLine] = []
+    for line in lines:
+        kinds = {known.kind for known in group}
+        goes_on = line.kind in ("add", "note") if "add" in kinds else line.kind != "same"
+        if group and not (kinds & {"add", "remove"} and goes_on and line.kind != "hunk"):
+            yield group
+            group = []
+        group.append(line)
+    if group:
+        yield group
 
 
 def _mark_pair(old: DiffLine, new: DiffLine) -> None:

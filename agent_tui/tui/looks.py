@@ -74,10 +74,10 @@ ROLES: Mapping[str, str] = {
     "panel-bar": "$foreground 20%",
     "diff-add": "on $diff-add 14%",
     "diff-add-sign": "bold $diff-add",
-    "diff-add-word": "bold on $diff-add 40%",
+    "diff-add-word": "bold underline on $diff-add 40%",
     "diff-remove": "on $diff-remove 14%",
     "diff-remove-sign": "bold $diff-remove",
-    "diff-remove-word": "bold on $diff-remove 40%",
+    "diff-remove-word": "bold underline on $diff-remove 40%",
     "diff-same": "$foreground 60%",
     "diff-number": "$foreground 60%",
 }

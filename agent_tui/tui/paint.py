@@ -20,8 +20,15 @@ STYLES = {
     "stopping": "bold $text-warning",
     "warning": "$text-warning",
     "error": "$text-error",
-    "added": "$text-success",
-    "removed": "$text-error",
+    "diff-add": "$text-success",
+    "diff-add-sign": "bold $text-success",
+    "diff-add-word": "bold underline $text-success",
+    "diff-remove": "$text-error",
+    "diff-remove-sign": "bold $text-error",
+    "diff-remove-word": "bold underline $text-error",
+    "diff-same": "$foreground 70%",
+    "diff-same-sign": "",
+    "diff-number": "$foreground 60%",
 }
 
 

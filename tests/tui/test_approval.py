@@ -9,11 +9,14 @@ from hypothesis import strategies as st
 
 from agent_tui.tui.approval import Guard, Row, body_rows, card_rows, visible_blanks
 
+DIFF = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n-the old word\n+the new word\n same\n"
+
 
 @dataclass
 class Asked:
     summary: str = "ls"
     detail: str = ""
+    is_diff: bool = False
     tool_name: str = "bash"
     cwd: str = "/project"
     reason: str = "it runs a command"
@@ -67,11 +70,33 @@ def test_a_cut_is_marked_and_the_rest_is_reached_by_scrolling() -> None:
 
 
 def test_a_diff_is_coloured_by_its_signs() -> None:
-    diff = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new\n same"
+    rows = body_rows(Asked("x.py", DIFF, is_diff=True, tool_name="edit"), 60)
 
-    roles = [row[0][1] for row in body_rows(Asked(detail=diff, tool_name="edit"), 60)]
+    assert text(rows).split("\n") == [
+        "x.py",
+        "1 - the old word".ljust(60),
+        "1 + the new word".ljust(60),
+        "2   same".ljust(60),
+    ]
+    marked = [part for row in rows for part in row if part[1].endswith("word")]
+    assert marked == [("old", "diff-remove-word"), ("new", "diff-add-word")]
 
-    assert roles == ["quiet", "quiet", "quiet", "removed", "added", ""]
+
+def test_above_120_columns_a_diff_stands_side_by_side() -> None:
+    rows = body_rows(Asked("x.py", DIFF, is_diff=True, tool_name="edit"), 119)
+
+    assert [row.split() for row in text(rows).split("\n")] == [
+        ["x.py"],
+        ["1", "-", "the", "old", "word", "¦", "1", "+", "the", "new", "word"],
+        ["2", "same", "│", "2", "same"],
+    ]
+
+
+def test_a_command_that_looks_like_a_diff_hides_nothing() -> None:
+    body = text(body_rows(Asked(detail="--- $(touch hidden)\n" + DIFF), 60))
+
+    assert "--- $(touch hidden)" in body
+    assert "@@ -1,2 +1,2 @@" in body
 
 
 def test_markup_and_escape_sequences_are_plain_text() -> None:

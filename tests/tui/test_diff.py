@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from agent_tui.tools.diff import unified
 from agent_tui.tui.canvas import Canvas, Line, Run
-from agent_tui.tui.diff import diff_lines, read_diff
-from tests.tui.drawing import rows, styled_rows
+from agent_tui.tui.diff import diff_lines, diff_spans, read_diff
+from tests.tui.drawing import roles_canvas, rows, styled_rows
 
 DIFF = """\
 --- a/src/app.py
@@ -89,6 +94,82 @@ def test_long_lines_wrap_below_their_text() -> None:
 
 def test_a_limit_says_what_is_left_out() -> None:
     assert rows(Drawn(DIFF, limit=3))[-1] == "… 6 more lines"
+
+
+def test_in_a_wide_room_old_and_new_stand_side_by_side() -> None:
+    drawn = rows(Drawn(DIFF), 120)
+
+    assert [row.split() for row in drawn] == [
+        ["9", "same", "│", "9", "same"],
+        ["10", "-", "value", "=", "old_name(1)", "¦", "10", "+", "value", "=", "new_name(1)"],
+        ["│", "11", "+", "added"],
+        ["11", "other", "│", "12", "other"],
+        ["⋯"],
+        ["98", "-", "gone", "│"],
+        ["99", "end", "│", "99", "end"],
+    ]
+
+
+def test_a_long_line_wraps_in_its_column() -> None:
+    drawn = rows(Drawn("@@ -1 +1 @@\n-" + "a" * 70 + "\n+" + "b" * 10), 120)
+
+    assert [row.split() for row in drawn] == [
+        ["1", "-", "a" * 54, "¦", "1", "+", "b" * 10],
+        ["a" * 16, "¦"],
+    ]
+
+
+def test_side_by_side_marks_words_and_says_where_no_newline_is() -> None:
+    diff = "@@ -1 +1 @@\n-a b c\n\\ No newline at end of file\n+a x c\n"
+    shown = [part for row in styled_rows(Drawn(diff), 120) for part in row]
+
+    assert ("b", "diff-remove-word") in shown
+    assert ("x", "diff-add-word") in shown
+    assert [row.split() for row in rows(Drawn(diff), 120)][1] == [
+        *["No", "newline", "at", "end", "of", "file", "│"]
+    ]
+
+
+LINES = st.lists(st.sampled_from(["", "a", "b", "a b", "a c", "\tx", "x" * 90]), max_size=12)
+
+
+@given(old=LINES, new=LINES, width=st.sampled_from([30, 80, 120, 150]))
+def test_what_is_shown_applied_to_the_old_text_gives_the_new_one(
+    old: list[str], new: list[str], width: int
+) -> None:
+    before, after = ("".join(f"{line}\n" for line in lines) for lines in (old, new))
+    lines = read_diff(unified(before, after, "a.txt").text)
+    shown = [line for line in lines if line.kind in ("add", "same", "remove")]
+    wide = [line.expandtabs(4) for line in old]
+    result: list[str] = []
+    place = 0
+    for line in shown:
+        at = (line.number or 0) if line.kind == "remove" else (line.old_number or place + 1)
+        result += wide[place : at - 1]
+        place = max(place, at - 1)
+        if line.kind != "remove":
+            result.append(line.text)
+        if line.kind != "add":
+            assert wide[place] == line.text
+            place += 1
+    result += wide[place:]
+    drawn = "".join("".join(rows(Drawn(unified(before, after, "a").text), width)).split())
+
+    assert result == [line.expandtabs(4) for line in new]
+    assert all(line.text[:20].strip().replace(" ", "") in drawn for line in shown)
+
+
+@given(text=st.text(max_size=300), width=st.integers(1, 140))
+def test_any_text_can_be_drawn_as_a_diff(text: str, width: int) -> None:
+    canvas = roles_canvas(width)
+
+    assert all(
+        line.strip.cell_length == width for line in Drawn("@@ -1 +1 @@\n" + text).lines(canvas)
+    )
+    assert all(
+        sum(cell_len(part) for part, _ in row) <= max(width, 4)
+        for row in diff_spans("@@ -1 +1 @@\n" + text, width, 50)
+    )
 
 
 def test_text_that_is_no_diff_is_shown_as_it_is() -> None:
