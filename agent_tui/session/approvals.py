@@ -55,6 +55,8 @@ class ApprovalRequest:
     """What that rule would match, in words."""
     is_diff: bool = False
     """Whether `detail` is a unified diff of the file that `summary` names."""
+    scope: RuleScope = "session"
+    """Where "always" would count if nothing else is said."""
     id: str = field(default_factory=new_id)
 
 
@@ -240,7 +242,8 @@ class Approvals:
             cwd=str(self.cwd),
             reason=revealed(question.reason),
             rule=" and ".join(map(str, question.offer)) or None,
-            matches="; ".join(map(what_it_matches, question.offer)),
+            matches="; ".join(dict.fromkeys(map(what_it_matches, question.offer))),
+            scope=self.usual_scope,
         )
 
     async def _ask(

@@ -232,7 +232,6 @@ class ChatApp(App[None], inherit_bindings=False):
                 self.modes.pending.settle()
                 self.call_later(self._arrange)
             case "approval_request" | "budget_request":
-                self.call_after_refresh(self.guard.shown, self.presenter.questions[-1].id)
             case "agent_settled":
                 self._settled()
         self._redraw_soon(paced=event.type.startswith(("message", "tool", "turn")))

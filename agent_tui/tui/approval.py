@@ -25,6 +25,8 @@ from agent_tui.tui.status import Span, cut
 GUARD_SECONDS = 0.5
 DIFF_LINES = 10_000
 """Lines of a diff that a card shows; it says so if there are more."""
+ROOMY_ROWS = 10
+"""From this height on a card says on several rows what does not fit on one."""
 _BLANKS = re.compile(r" {3,}|\t")
 
 ON_APPROVAL = frozenset({"once", "always", "decline", "comment", "card_up", "card_down"})
@@ -66,7 +68,15 @@ class Request(Protocol):
 
     @property
     def rule(self) -> str | None:
-        """What "always" would allow."""
+        """The rule that "always" would store."""
+
+    @property
+    def matches(self) -> str:
+        """What that rule would match."""
+
+    @property
+    def scope(self) -> str:
+        """Where it would count: `session`, `project`, `everywhere`."""
 
 
 @dataclass(slots=True)
@@ -113,10 +123,10 @@ def card_rows(
 ) -> tuple[list[Row], int]:
     """The card in at most `height` rows, and the first body row shown, clamped to what there is."""
     inner = max(8, width - 4)
-    title = f"{request.tool_name} asks: {request.reason}"
-    number = f" ({position[0]} of {position[1]})" if position[1] > 1 else ""
-    head: list[Row] = [cut([(printable(title), "title"), (number, "quiet")], inner)]
-    foot = [cut([(f"in {printable(request.cwd)}", "quiet")], inner), *_answers(request, inner)]
+    is_roomy = height >= ROOMY_ROWS
+    head = _title(request, position, inner, 3 if is_roomy else 1)
+    foot = [cut([(f"in {printable(request.cwd)}", "quiet")], inner)]
+    foot += _answers(request, inner, is_roomy=is_roomy)
     body = body_rows(request, inner - 2)
     space = max(1, height - len(head) - len(foot))
     if len(body) > space:
@@ -129,9 +139,46 @@ def card_rows(
     return [*head, *shown, *foot], offset
 
 
-def _answers(request: Request, width: int) -> list[Row]:
+def _title(request: Request, position: tuple[int, int], width: int, most: int) -> list[Row]:
+    """Which of how many, the tool, and why it asks."""
+    number = f"{position[0]} of {position[1]} · " if position[1] > 1 else ""
+    title = f"{number}{request.tool_name} asks: {request.reason}"
+    return _rows(" ".join(printable(title).split()), "title", width, most)
+
+
+def _rows(text: str, role: str, width: int, most: int) -> list[Row]:
+    """The text on at most so many rows, a cut marked."""
+    pieces = wrapped(text, width)
+    if len(pieces) <= most:
+        return [[(piece, role)] for piece in pieces]
+    kept = pieces[: most - 1]
+    return [*([(piece, role)] for piece in kept), cut([(" ".join(pieces[most - 1 :]), role)], width)]
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """The text on lines of at most `width` cells, broken between words where that is possible."""
+    lines = [""]
+    for word in text.split(" "):
+        line = f"{lines[-1]} {word}" if lines[-1] else word
+        if cell_len(line) <= width:
+            lines[-1] = line
+            continue
+        pieces = list(chop_cells(word, width)) or [""]
+        lines += pieces if lines[-1] else []
+        lines = lines if lines[-1] else pieces
+    return lines
+
+
+def _answers(request: Request, width: int, *, is_roomy: bool) -> list[Row]:
     always = ("alt+a always", "/always") if request.rule else ("", "")
+    named = " (/always)" if request.rule else ""
     lines = (
+        (
+            "alt+y once (/yes)",
+            always[0] + named,
+            "alt+n decline (/no)",
+            "alt+e decline with a comment",
+        ),
         ("alt+y once", always[0], "alt+n decline", "alt+e decline with a comment"),
         ("alt+y once", always[0], "alt+n no", "alt+e why not"),
         ("alt+y once", always[0], "alt+n no"),
@@ -140,9 +187,19 @@ def _answers(request: Request, width: int) -> list[Row]:
     texts = [" · ".join(key for key in keys if key) for keys in lines]
     keys = next((text for text in texts if cell_len(text) <= width), texts[-1])
     rows: list[Row] = [cut([(keys, "key")], width)]
-    if request.rule and keys is texts[0]:
-        rows.append(cut([(f"always would allow: {printable(request.rule)}", "quiet")], width))
+    if request.rule and keys in texts[:2]:
+        rows += _rows(always_sentence(request), "quiet", width, 3 if is_roomy else 1)
     return rows
+
+
+def always_sentence(request: Request) -> str:
+    """What "always" would store, where, and what that would match."""
+    place = _PLACES.get(request.scope, request.scope)
+    text = f"always would allow, {place}: {printable(request.rule or '')}"
+    return f"{text} ({printable(request.matches)})" if request.matches else text
+
+
+_PLACES = {"session": "in this session", "project": "in this project", "everywhere": "everywhere"}
 
 
 def _more(above: int, below: int) -> str:
@@ -176,8 +233,12 @@ class ApprovalCard(Static):
         height: int,
         *,
         budget: BudgetQuestion | None = None,
-    ) -> None:
-        """Show this question out of `count` in at most `height` rows, else `budget`, or hide."""
+    ) -> str | None:
+        """Show this question out of `count` in at most `height` rows, else `budget`, or hide.
+
+        Returns the id of the question that is in sight now and was not before.
+        """
+        before = self._asked_id
         if request is None or (self._request is not None and request.id != self._request.id):
             self._offset = 0
         self._request, self._budget = request, budget
@@ -185,6 +246,12 @@ class ApprovalCard(Static):
         self._height = height
         self.display = request is not None or budget is not None
         self.draw()
+        return self._asked_id if self._asked_id != before else None
+
+    @property
+    def _asked_id(self) -> str | None:
+        asked = self._request or self._budget
+        return None if asked is None else asked.id
 
     def draw(self) -> None:
         """Draw for the present size."""

@@ -73,7 +73,10 @@ class Chrome:
         asked, budget = app.session.approvals.pending, app.session.budgets.pending
         strip_rows, card_rows = self._heights(bool(asked or budget))
         self._draw_strip(width, strip_rows)
-        app.card.show(asked[0] if asked else None, len(asked), card_rows, budget=budget)
+        first = asked[0] if asked else None
+        fresh = app.card.show(first, len(asked), card_rows, budget=budget)
+        if fresh is not None:
+            app.call_after_refresh(app.guard.shown, fresh)
 
     def _heights(self, is_asked: bool) -> tuple[int, int]:
         """How many rows the strip and the card may have, so that the composer stays in sight."""
@@ -180,7 +183,7 @@ class Chrome:
             case "chord":
                 return "chord"
             case "none":
-                return "composer"
+                return "card" if self._app.session.approvals.pending else "composer"
 
     def _hint_rows(self, width: int) -> list[list[Span]]:
         flash = self._flash

@@ -72,6 +72,16 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
             ]
         case "chord":
             return [("s stop after this step", 90), ("esc back", 80)]
+        case "card" if not now.stopping:
+            return [
+                ("/yes", 78),
+                ("/always", 76),
+                ("/no [comment]", 77),
+                ("shift+tab mode", 50),
+                ("alt+pgup/pgdn scroll", 40),
+                ("enter steer", 80),
+                ("esc stop", 90),
+            ]
         case _:
             return _composer_hints(now)
 

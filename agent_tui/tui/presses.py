@@ -160,6 +160,9 @@ class Presses:
         """Decline with a comment: what stands in the composer becomes the comment."""
         if self._app.guard.may_answer(self._app.session.approvals.pending[0].id):
             self._app.prompt.set_text(f"/no {self._app.prompt.expanded_text}")
+            self._app.flash("Say why, then enter: it goes to the model.")
+        else:
+            self._app.flash(TOO_EARLY, "warning")
 
     def card_up(self) -> None:
         """Scroll the card."""
@@ -173,7 +176,7 @@ class Presses:
         """By key, and therefore not at once: the key may have been meant for something else."""
         app = self._app
         if app.guard.may_answer(app.session.approvals.pending[0].id):
-            app.answer(verdict)
+            app.run_verb({"once": "yes", "always": "always", "decline": "no"}[verdict])
         else:
             app.flash(TOO_EARLY, "warning")
 

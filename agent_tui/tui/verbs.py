@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, ClassVar
 
 from agent_tui.core.errors import AgentError
 from agent_tui.core.model import THINKING_LEVELS
+from agent_tui.tui.approval_verbs import MODES, ApprovalVerbs
 from agent_tui.tui.blocks import AssistantBlock, Block, ThoughtBlock, ToolBlock
 from agent_tui.tui.budget import more_of
 from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
@@ -20,18 +21,9 @@ from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import plural
 from agent_tui.tui.model_menu import ModelMenu
 from agent_tui.tui.own_commands import OwnCommands
-from agent_tui.tui.presses import Verdict
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
-
-Mode = Literal["ask", "auto-edit", "full-auto", "read-only"]
-MODES: dict[Mode, str] = {
-    "ask": "writing and shell ask first",
-    "auto-edit": "edits in the project are free, shell asks",
-    "full-auto": "nothing asks",
-    "read-only": "writing and shell are refused",
-}
 
 
 class Verbs:
@@ -171,18 +163,6 @@ class Verbs:
         """Select a pending message."""
         return None if self._app.modes.select(-1) else "Nothing is pending."
 
-    def yes(self, _: str) -> str | None:
-        """Allow once."""
-        return self._answer("once", None)
-
-    def always(self, _: str) -> str | None:
-        """Allow from now on."""
-        return self._answer("always", None)
-
-    def no(self, comment: str) -> str | None:
-        """Decline; the comment goes to the model."""
-        return self._answer("decline", comment or None)
-
     def quit(self, _: str) -> str | None:
         """Leave."""
         if self._app.session.is_running:
@@ -208,19 +188,6 @@ class Verbs:
             self._toggle_thinking()
             return None
         return self.models.think(level)
-
-    def mode(self, name: str) -> str | None:
-        """Cycle the approval mode, or take the named one."""
-        approvals = self._app.session.approvals
-        names = list(MODES)
-        chosen = next((known for known in names if known == name), None)
-        if name and chosen is None:
-            return f"Modes: {', '.join(names)}."
-        if chosen is None:
-            chosen = names[(names.index(approvals.mode) + 1) % len(names)]
-        approvals.mode = chosen
-        self._app.flash(f"{chosen}: {MODES[chosen]}")
-        return None
 
     def theme(self, name: str) -> str | None:
         """Pick a theme, or switch to the named one."""
@@ -331,9 +298,6 @@ class Verbs:
             return f"Say what to send: /{'now' if lane == 'now' else 'follow-up'} TEXT"
         self._app.send(text, lane)
         return None
-
-    def _answer(self, verdict: Verdict, comment: str | None) -> str | None:
-        return None if self._app.answer(verdict, comment) else "Nothing asks for an answer."
 
 
 def _is_answer(block: object) -> bool:
