@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from agent_tui.config import Flags, Settings
     from agent_tui.session.first_model import FindLocal
     from agent_tui.session.session import Session
+    from agent_tui.tui import ChatApp
 
 USAGE = 2
 """Exit code of a start that makes no sense."""
@@ -26,6 +27,14 @@ def open_chat(flags: Flags) -> int:
     """Run the chat to its end; returns the exit code. Raises `AgentError` if it cannot begin."""
     if flags.linear:
         return _open_linear(flags)
+    screen = _chat(flags)
+    while screen.reopens:
+        screen = _chat(flags)
+    return screen.return_code or 0
+
+
+def _chat(flags: Flags) -> ChatApp:
+    """The chat after it was run."""
     loaded, search = _load(flags)  # local servers answer while the screen is being loaded
     from agent_tui.tui import ChatApp
     from agent_tui.tui.themes import theme_files
@@ -44,7 +53,7 @@ def open_chat(flags: Flags) -> int:
 
     screen = ChatApp(open_session, settings=settings)
     screen.run()
-    return screen.return_code or 0
+    return screen
 
 
 def _open_linear(flags: Flags) -> int:

@@ -59,7 +59,7 @@ _READERS: dict[str, _Reader] = {
     "wc": _Reader(("--files0-from",)),
     "whoami": _PLAIN,
 }
-_BUILT_INTO_THE_SHELL = frozenset({"echo", "pwd", "true", "false"})
+_BUILT_INTO_THE_SHELL = frozenset({"echo", "pwd", "true", "false", "eval", "command", "time"})
 _FIND_DOES = re.compile(r"-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)")
 _GIT_SUBCOMMANDS = frozenset(
     {"status", "log", "diff", "show", "blame", "describe", "shortlog", "rev-parse", "ls-files"}
@@ -84,7 +84,7 @@ def only_reads(words: Sequence[Word], cwd: Path) -> bool:
     arguments = [word.literal for word in words[1:] if word.literal is not None]
     if len(arguments) < len(words) - 1:
         return False
-    return _is_harmless(name, arguments, cwd) and _is_the_systems(name, cwd)
+    return _is_harmless(name, arguments, cwd) and is_the_systems(name, cwd)
 
 
 def takes_files(name: str | None) -> bool:
@@ -135,7 +135,8 @@ def _starts(word: str, options: tuple[str, ...]) -> bool:
     )
 
 
-def _is_the_systems(name: str, cwd: Path) -> bool:
+def is_the_systems(name: str, cwd: Path) -> bool:
+    """Whether the shell would find this program outside of the project `cwd`."""
     found = shutil.which(name)
     if found is None:
         return name in _BUILT_INTO_THE_SHELL

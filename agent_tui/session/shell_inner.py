@@ -17,7 +17,7 @@ _VALUED: dict[str, str] = {
     "ionice": "cnp",
     "timeout": "ks",
     "stdbuf": "ioe",
-    "env": "uCS",
+    "env": "u",
     "sudo": "ugpCRhTUrt",
     "doas": "uC",
     "xargs": "aEdIiLlnPs",
@@ -33,6 +33,8 @@ _VALUED: dict[str, str] = {
     "unbuffer": "",
     "ltrace": "eo",
 }
+_FLAGS = {"env": "i", "time": "p", "command": "p", "xargs": "0rtx", "sudo": "EHnSk"}
+"""Short options without a value that change nothing about what is run."""
 _OPERANDS = {"timeout": 1, "chroot": 1, "flock": 1, "chrt": 1, "taskset": 1}
 """What stands between the options and the command."""
 _REMOTE = frozenset(
@@ -79,10 +81,8 @@ def _inner(words: Sequence[Word]) -> Inner:
         return _evaluated(rest)
     if name in ("find", "fd", "fdfind"):
         return _found(rest)
-    if name in _PLAIN:
-        return _wrapped(rest, "", 0)
-    if name in _VALUED:
-        return _wrapped(rest, _VALUED[name], _OPERANDS.get(name, 0))
+    if name in _PLAIN or name in _VALUED:
+        return _wrapped(rest, name)
     if name in _REMOTE:
         return Inner(doubt=f"{name} runs commands that are not looked into")
     return Inner()
@@ -130,8 +130,9 @@ def _found(words: list[Word]) -> Inner:
     return Inner(tuple(command), doubt=doubt)
 
 
-def _wrapped(words: list[Word], valued: str, operands: int) -> Inner:
+def _wrapped(words: list[Word], name: str) -> Inner:
     """The command behind options, `NAME=value` and operands."""
+    valued, plain = _VALUED.get(name, ""), _FLAGS.get(name, "")
     assignments: list[Word] = []
     rest = list(words)
     doubt = ""
@@ -146,14 +147,11 @@ def _wrapped(words: list[Word], valued: str, operands: int) -> Inner:
             assignments.append(rest.pop(0))
         elif text.startswith("-") and len(text) > 1:
             rest.pop(0)
-            if "S" in valued and (text.startswith("-S") or text.startswith("--s")):
-                doubt = "it splits text into a command"
-            if "C" in valued and (text.startswith(("-C", "--c", "-D", "--chroot"))):
-                doubt = doubt or "it changes the folder"
-            if text.startswith("--"):
-                doubt = doubt or ("it has options that are not known" if "=" not in text else "")
-            elif text[-1] in valued and rest:
+            if text[1] in valued and len(text) == 2 and rest:
                 rest.pop(0)
+            if text[1] not in valued and not (text[1] in plain and len(text) == 2):
+                doubt = f"{name} has an option that is not known"
         else:
             break
+    operands = _OPERANDS.get(name, 0)
     return Inner(tuple(rest[operands:]), tuple(assignments), doubt=doubt)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.config import Mode, ReadingCommands, Rule
-from agent_tui.session.reading import only_reads, risky_option, takes_files
+from agent_tui.session.reading import is_the_systems, only_reads, risky_option, takes_files
 from agent_tui.session.rules import (
     is_exact,
     may_name_command,
@@ -144,7 +144,7 @@ class ShellJudge:
         """The parts that ask; `told` gets why those ask that a rule is about."""
         rest: list[Part] = []
         some = False
-        acting = [p for p in found.parts if not (p.is_wrapper or is_change_of_folder(p))]
+        acting = [part for part in found.parts if self._acts(part)]
         if not acting and self._reading == "ask":
             return found.parts
         for part in acting:
@@ -160,6 +160,12 @@ class ShellJudge:
         if any(not _is_plain(text) for part in found.parts for text in part.assignments):
             told.append("it sets a variable that a program may obey")
         return rest
+
+    def _acts(self, part: Part) -> bool:
+        """Whether the part does anything of its own."""
+        if is_change_of_folder(part):
+            return False
+        return not (part.is_wrapper and is_the_systems(part.name or "", self._places.project))
 
     def _covering(self, part: Part, rules: Sequence[Rule]) -> Rule | None:
         words = part.literals

@@ -89,7 +89,9 @@ class ChatApp(App[None], inherit_bindings=False):
         self.now = clock
         self.is_ready = False
         """The session is open. What is sent before waits until it is."""
-        self._settings = settings
+        self.settings = settings
+        self.reopens = False
+        """The chat was left to be opened anew, with the settings as they are now."""
         self._source = source
         self._environ = environ
         self._cwd = settings.cwd if settings is not None else Path.cwd()
@@ -181,12 +183,17 @@ class ChatApp(App[None], inherit_bindings=False):
         problems = [*self._problems]
         if self._history.problem:
             problems.append(self._history.problem)
-        for sentence, kind in greeting(self.session, self._settings, problems):
+        for sentence, kind in greeting(self.session, self.settings, problems):
             self.presenter.say(sentence, kind)
 
     def leave(self) -> None:
         """Quit; the first time with pending messages only warn."""
         self._leaving.ask()
+
+    def open_anew(self) -> None:
+        """Leave, and let whoever opened the chat open it again by the settings as they are now."""
+        self.reopens = True
+        self.exit()
 
     def _fatal_error(self) -> None:
         crash.report(self)
@@ -231,7 +238,6 @@ class ChatApp(App[None], inherit_bindings=False):
             case "queue_update":
                 self.modes.pending.settle()
                 self.call_later(self._arrange)
-            case "approval_request" | "budget_request":
             case "agent_settled":
                 self._settled()
         self._redraw_soon(paced=event.type.startswith(("message", "tool", "turn")))
@@ -432,7 +438,7 @@ class ChatApp(App[None], inherit_bindings=False):
         """The models that can be picked; None without settings."""
         from agent_tui.session.shelf import ModelShelf
 
-        return ModelShelf(self._settings) if self._settings is not None else None
+        return ModelShelf(self.settings) if self.settings is not None else None
 
     def flash(self, text: str, role: str = "activity") -> None:
         """Say something in the hint line for some seconds."""
@@ -475,6 +481,6 @@ class ChatApp(App[None], inherit_bindings=False):
             self._driver.write(sequence)
 
     def _open_history(self) -> History:
-        if self._settings is None:
+        if self.settings is None:
             return History()
-        return History(history_path(self._settings.folders.state, self._cwd))
+        return History(history_path(self.settings.folders.state, self._cwd))

@@ -152,7 +152,10 @@ def _rows(text: str, role: str, width: int, most: int) -> list[Row]:
     if len(pieces) <= most:
         return [[(piece, role)] for piece in pieces]
     kept = pieces[: most - 1]
-    return [*([(piece, role)] for piece in kept), cut([(" ".join(pieces[most - 1 :]), role)], width)]
+    return [
+        *([(piece, role)] for piece in kept),
+        cut([(" ".join(pieces[most - 1 :]), role)], width),
+    ]
 
 
 def wrapped(text: str, width: int) -> list[str]:

@@ -59,7 +59,9 @@ class ApprovalVerbs:
         approvals = self._app.session.approvals
         chosen = next((known for known in SCOPES if known == scope), approvals.usual_scope)
         approvals.answer(asked[0].id, "always", scope=chosen)
-        said = approvals.problem or f"Stored: {asked[0].rule} ({_ORIGINS[chosen]}). /rules lists all."
+        said = (
+            approvals.problem or f"Stored: {asked[0].rule} ({_ORIGINS[chosen]}). /rules lists all."
+        )
         self._app.flash(said, "warning" if approvals.problem else "activity")
         return None
 

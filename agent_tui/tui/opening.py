@@ -38,5 +38,17 @@ def greeting(
     if outfit is not None and outfit.summary:
         yield f"With {outfit.summary}.", "info"
     problems = [*problems, *session.kit.notices, *clashes(session.kit)]
+    if settings is not None and settings.asks_for_trust:
+        yield _about_trust(settings), "warning"
     for problem in (*problems, *(settings.problems if settings is not None else ())):
         yield problem, "warning"
+
+
+def _about_trust(settings: Settings) -> str:
+    from agent_tui.config import what_it_brings
+
+    lines = "\n".join(f"  {line}" for line in what_it_brings(settings.cwd))
+    return (
+        f"This folder brings along:\n{lines}\n"
+        "None of it is read or run unless you trust it: /trust, or /trust no."
+    )

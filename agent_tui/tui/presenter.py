@@ -423,8 +423,8 @@ class Presenter:
         match event.verdict:
             case "decline":
                 self._calls.refuse(question.call_id, event.comment or "")
-            case "aborted":
-                pass  # the call's own end says that it never started
+            case "aborted" | "refused":
+                pass  # the call's own end says why it never started
             case _:
                 self._calls.restart_clocks()
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from agent_tui.core.errors import AgentError
 from agent_tui.core.model import THINKING_LEVELS
-from agent_tui.tui.approval_verbs import MODES, ApprovalVerbs
+from agent_tui.tui.approval_verbs import MODES, SCOPES, ApprovalVerbs
 from agent_tui.tui.blocks import AssistantBlock, Block, ThoughtBlock, ToolBlock
 from agent_tui.tui.budget import more_of
 from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 class Verbs:
     """One method a verb, named as in the registry."""
 
-    PARTS: ClassVar[tuple[type, ...]] = (OwnCommands,)
+    PARTS: ClassVar[tuple[type, ...]] = (OwnCommands, ApprovalVerbs)
     """Classes that have further verbs."""
 
     def __init__(self, app: ChatApp) -> None:
         self._app = app
         self.models = ModelMenu(app)
         self.own = OwnCommands(app)
-        self._parts: tuple[object, ...] = (self.own,)
+        self._parts: tuple[object, ...] = (self.own, ApprovalVerbs(app))
         """Objects with further verbs: one for each area that has several."""
 
     def run(self, parsed: Parsed) -> str | None:
@@ -255,6 +255,8 @@ class Verbs:
             "thinking": lambda: list(THINKING_LEVELS),
             "theme": lambda: [*self._app.theme_names],
             "stop": lambda: ["now"],
+            "always": lambda: [*SCOPES],
+            "trust": lambda: ["no"],
             "usage": lambda: ["export"],
         }
         return [

@@ -39,8 +39,10 @@ def complaint(yard: Yard, ran: Ran) -> str | None:
     """What is wrong with a program that ran without a question; None if nothing is."""
     if ran.name == "echo":
         return None
-    if ran.name not in READERS | {"pytest", "make"}:
+    if ran.name not in READERS | {"pytest", "make", "time"}:
         return "it is on no list"
+    if ran.name == "time" and ran.words[:1] and ran.words[0][:1] == "-" and ran.words[0] != "-p":
+        return "it may write a file"
     if ran.name == "make" and ran.words:
         return "only make without words was allowed"
     if any(word.startswith(RISKY.get(ran.name, "\0")) for word in ran.words):

@@ -22,6 +22,8 @@ class Asked:
     reason: str = "it runs a command"
     rule: str | None = "`ls` with any arguments"
     id: str = "q1"
+    matches: str = ""
+    scope: str = "project"
 
 
 def text(rows: list[Row]) -> str:
@@ -38,14 +40,14 @@ def test_the_card_names_tool_reason_command_folder_and_answers() -> None:
         "│ ls",
         "in /project",
         "alt+y once · alt+a always · alt+n decline · alt+e decline with a comment",
-        "always would allow: `ls` with any arguments",
+        "always would allow, in this project: `ls` with any arguments",
     ]
 
 
 def test_several_open_questions_are_counted() -> None:
     rows, _ = card_rows(Asked(), (1, 3), 80, 12, 0)
 
-    assert "(1 of 3)" in text(rows)
+    assert text(rows).startswith("1 of 3 · bash asks: it runs a command")
 
 
 def test_blanks_cannot_push_a_command_out_of_sight() -> None:
