@@ -29,6 +29,7 @@ from agent_tui.cli.options import (
     ThemeOption,
     ThinkingOption,
     ToolsOption,
+    TrustOption,
     flags_of,
 )
 from agent_tui.cli.program import app
@@ -67,6 +68,12 @@ def chat(
     raise typer.Exit(open_chat(flags_of(context)))
 
 
+_NOT_TRUSTED = (
+    ".agent-tui/ of this folder is not used, nobody has said that it may be: "
+    "agent-tui run --trust for this once, agent-tui config trust for good"
+)
+
+
 @app.command()
 def run(
     context: typer.Context,
@@ -96,6 +103,7 @@ def run(
     tools: ToolsOption = None,
     agent: AgentOption = None,
     cwd: CwdOption = None,
+    trust: TrustOption = False,
 ) -> None:
     """Run one prompt without a screen and print the answer.
 
@@ -107,6 +115,8 @@ def run(
     from agent_tui.headless import run_prompt
     from agent_tui.session.build import build_session
 
+    if settings.asks_for_trust:
+        typer.echo(f"agent-tui: {_NOT_TRUSTED}", err=True)
     for problem in settings.problems:
         typer.echo(f"agent-tui: {problem}", err=True)
     session = build_session(settings, unattended=True)

@@ -98,6 +98,10 @@ LinearOption = Annotated[
     bool,
     typer.Option("--linear", help="Plain lines instead of a screen, e.g. for a screen reader."),
 ]
+TrustOption = Annotated[
+    bool,
+    typer.Option("--trust", help="Use what .agent-tui/ of the folder brings along, this once."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 

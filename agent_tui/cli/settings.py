@@ -12,7 +12,8 @@ from agent_tui.cli.options import (
     load,
 )
 from agent_tui.cli.program import app
-from agent_tui.launch import settings_for
+from agent_tui.core.text import printable
+from agent_tui.launch import exit_with, settings_for
 
 if TYPE_CHECKING:
     from agent_tui.config import Settings
@@ -45,6 +46,32 @@ def path() -> None:
 
 
 @config_app.command()
+def trust(
+    answer: Annotated[
+        bool | None, typer.Option("--yes/--no", help="Use it from now on, or do not.")
+    ] = None,
+) -> None:
+    """Show what .agent-tui/ of this folder brings along, and say whether it may be used."""
+    from pathlib import Path
+
+    from agent_tui.config import Trust, find_folders, what_it_brings
+
+    cwd = Path.cwd()
+    trust = Trust(find_folders(os.environ))
+    if answer is not None:
+        try:
+            kept = trust.trust(cwd) if answer else trust.refuse(cwd)
+        except OSError as error:
+            exit_with(f"the answer cannot be kept: {error}")
+        if not kept:
+            exit_with(".agent-tui/ here is more than can be looked through")
+    for line in what_it_brings(cwd) or ["nothing"]:
+        typer.echo(printable(line))
+    said = {True: "trusted", False: "refused", None: "not answered: --yes or --no"}
+    typer.echo(f"→ {said[trust.is_trusted(cwd)]}", err=True)
+
+
+@config_app.command()
 def show() -> None:
     """Print what the settings of a start here come to."""
     from agent_tui.config import Flags
@@ -61,13 +88,24 @@ def show() -> None:
         "steering_mode": settings.steering_mode,
         "follow_up_mode": settings.follow_up_mode,
         "providers": ", ".join(settings.providers) or "none of your own",
+        "rules": len(settings.rules.rules),
         "settings": settings.folders.config_file,
+        "project": _project(settings),
         "data": settings.folders.state,
     }
     for name, value in rows.items():
         typer.echo(f"{name:<15} {value}")
     for problem in settings.problems:
         typer.echo(f"agent-tui: {problem}", err=True)
+
+
+def _project(settings: Settings) -> str:
+    from agent_tui.config import brings_something
+
+    if settings.is_trusted:
+        return f"{settings.cwd}/.agent-tui, which you trust"
+    brings = brings_something(settings.cwd)
+    return f"{settings.cwd}/.agent-tui is not used: agent-tui config trust" if brings else "nothing"
 
 
 def _budget(settings: Settings) -> str:

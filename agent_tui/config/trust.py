@@ -107,7 +107,7 @@ def what_it_brings(cwd: Path) -> list[str]:
 def _is_telling(line: str) -> bool:
     """Whether the line is about a program, an address or what may run."""
     key = line.partition(" = ")[0]
-    words = ("command", "hooks", "mcp", "rules", "mode", "url", "model", ".py")
+    words = ("command", "hooks", "mcp", "rules", "mode", "url", "model", "key", ".py")
     return any(word in key for word in words)
 
 

@@ -242,8 +242,15 @@ class ShellJudge:
 
     def _offer(self, found: ShellParts, mode: Mode) -> tuple[Rule, ...]:
         folders, _ = folders_of(found, self._places)
+        parts = self._uncovered(found, folders, self._rules, [])
+        doing = [part for part in parts if not self._is_harmless(part, folders)]
+        # Beside a command with a rule, one that only reads needs none.
+        return self._rules_for(found, mode, doing) or self._rules_for(found, mode, parts)
+
+    def _rules_for(self, found: ShellParts, mode: Mode, parts: list[Part]) -> tuple[Rule, ...]:
+        """Rules for these parts, if they let the whole command run."""
         rules: list[Rule] = []
-        for part in self._uncovered(found, folders, self._rules, []):
+        for part in parts:
             rule = rule_for(self._tool, part)
             if rule is None:
                 return ()
