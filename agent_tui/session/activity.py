@@ -16,7 +16,13 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.text import printable
 from agent_tui.session.approvals import ApprovalRequest
-from agent_tui.session.events import AnyEvent, AutoRetryEndEvent, AutoRetryStartEvent
+from agent_tui.session.events import (
+    AnyEvent,
+    AutoRetryEndEvent,
+    AutoRetryStartEvent,
+    HookEndEvent,
+    HookStartEvent,
+)
 from agent_tui.session.targets import brief, target_of
 
 
@@ -36,6 +42,8 @@ class Activity:
         self._is_answering = False
         self._retry: tuple[ErrorInfo, float] | None = None
         """The failure, and when the next try is due."""
+        self._hook: tuple[str, float] | None = None
+        """The hook that runs, and since when."""
 
     def observe(self, event: AnyEvent) -> None:
         """Take note of one event."""
@@ -52,6 +60,10 @@ class Activity:
                 self._tools[key] = _Tool(name, target_of(args), self._clock())
             case ToolExecutionEndEvent(tool_call_id=key):
                 self._tools.pop(key, None)
+            case HookStartEvent(hook=hook):
+                self._hook = (hook, self._clock())
+            case HookEndEvent():
+                self._hook = None
             case AutoRetryStartEvent(error=error, delay=delay):
                 self._retry = (error, self._clock() + delay)
             case AutoRetryEndEvent():
@@ -65,6 +77,9 @@ class Activity:
             error, due = self._retry
             wait = max(0, round(due - self._clock()))
             return f"{error.code.replace('_', ' ')}, next try in {wait} s"
+        if self._hook is not None:
+            hook, since = self._hook
+            return f"{hook} ({round(self._clock() - since)} s)"
         if self._tools:
             return self._tool_sentence(list(self._tools.values()))
         if self._is_answering:

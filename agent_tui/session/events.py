@@ -125,6 +125,26 @@ class NoticeEvent(_SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class HookStartEvent(_SessionEvent):
+    """A hook from the settings runs and is waited for."""
+
+    hook: str
+    """What it is, for a person."""
+    tool_call_id: str = ""
+    """The call that it is about; empty after a turn."""
+    type: Literal["hook_start"] = "hook_start"
+
+
+@dataclass(frozen=True, slots=True)
+class HookEndEvent(_SessionEvent):
+    """It is not waited for any more."""
+
+    hook: str
+    tool_call_id: str = ""
+    type: Literal["hook_end"] = "hook_end"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSettledEvent(_SessionEvent):
     """The turn is over for good: no retry and no queued continuation is pending."""
 
@@ -141,6 +161,8 @@ SessionEvent: TypeAlias = (
     | BudgetRequestEvent
     | BudgetAnswerEvent
     | NoticeEvent
+    | HookStartEvent
+    | HookEndEvent
     | AgentSettledEvent
 )
 AnyEvent: TypeAlias = AgentEvent | SessionEvent

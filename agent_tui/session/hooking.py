@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from agent_tui.agent.agent import Agent
 from agent_tui.agent.calling import settled
 from agent_tui.agent.hooks import (
+    AfterToolCall,
+    AfterToolCallContext,
     BeforeToolCall,
     BeforeToolCallContext,
     NextTurn,
@@ -15,10 +17,13 @@ from agent_tui.agent.hooks import (
     Unset,
 )
 from agent_tui.core.abort import AbortSignal
+from agent_tui.core.events import AgentEndEvent
+from agent_tui.core.messages import AssistantMessage
 from agent_tui.core.model import Model
-from agent_tui.core.tool import Tool
+from agent_tui.core.tool import Tool, ToolResult
 from agent_tui.session.approvals import Approvals
 from agent_tui.session.budgets import Budgets
+from agent_tui.session.user_hooks import UserHooks
 
 
 class SessionHooks:
@@ -29,6 +34,7 @@ class SessionHooks:
         agent: Agent,
         approvals: Approvals,
         budgets: Budgets,
+        user: UserHooks,
         *,
         stop_requested: Callable[[], bool],
         request_stop: Callable[[], None],
@@ -38,6 +44,8 @@ class SessionHooks:
         self._agent = agent
         self._approvals = approvals
         self._budgets = budgets
+        self.user = user
+        """The hooks from the settings."""
         self._stop_requested = stop_requested
         self._request_stop = request_stop
         self._on_model = on_model
@@ -50,15 +58,18 @@ class SessionHooks:
         self.has_reloaded = False
         """Prompt and tools were set since then."""
         self._before_tool_call = agent.before_tool_call
+        self._after_tool_call = agent.after_tool_call
         self._prepare_next_turn = agent.prepare_next_turn
         self._should_stop_after_turn = agent.should_stop_after_turn
         agent.before_tool_call = self._approve
+        agent.after_tool_call = self._finish
         agent.prepare_next_turn = self._switch
         agent.should_stop_after_turn = self._stop
 
     def remove(self) -> None:
         """Give the agent back the hooks it came with."""
         self._agent.before_tool_call = self._before_tool_call
+        self._agent.after_tool_call = self._after_tool_call
         self._agent.prepare_next_turn = self._prepare_next_turn
         self._agent.should_stop_after_turn = self._should_stop_after_turn
 
@@ -97,7 +108,39 @@ class SessionHooks:
             return own
         if own is not None and own.args is not None:
             ctx = replace(ctx, args=own.args)
+        changed = await self.user.before_tool(ctx)
+        if changed is not None and changed.block:
+            return changed
+        if changed is not None and changed.args is not None:
+            # What is asked about is what would run.
+            ctx = replace(ctx, args=changed.args)
+            own = replace(own or BeforeToolCall(), args=changed.args)
         return await self._approvals.before_tool_call(ctx, signal) or own
+
+    async def _finish(self, ctx: AfterToolCallContext, signal: AbortSignal) -> AfterToolCall | None:
+        own = None
+        if self._after_tool_call is not None:
+            own = await settled(self._after_tool_call(ctx, signal))
+        if not self.user.has("after_tool"):
+            return own
+        if own is not None:
+            ctx = _as_changed(ctx, own)
+        changed = await self.user.after_tool(ctx, signal)
+        if changed is None or own is None:
+            return changed or own
+        given = {
+            name: value
+            for name in ("content", "is_error")
+            if not isinstance(value := getattr(changed, name), Unset)
+        }
+        return replace(own, **given)
+
+    def wind_up(self, end: AgentEndEvent, follow_ups: int) -> Awaitable[list[str]] | None:
+        """What the hooks have to say to the end of a turn; None if there are none for it."""
+        if not self.user.has("turn_end"):
+            return None
+        answers = [m.text for m in end.messages if isinstance(m, AssistantMessage)]
+        return self.user.turn_end(end.reason, answers[-1] if answers else "", follow_ups)
 
     async def _switch(self, ctx: TurnContext, signal: AbortSignal) -> NextTurn | None:
         own = None
@@ -140,3 +183,12 @@ class SessionHooks:
             return True
         own = self._should_stop_after_turn
         return own is not None and bool(await settled(own(ctx, signal)))
+
+
+def _as_changed(ctx: AfterToolCallContext, change: AfterToolCall) -> AfterToolCallContext:
+    """The call as the agent's own hook left it."""
+    content = ctx.result.content if isinstance(change.content, Unset) else change.content
+    is_error = ctx.is_error if isinstance(change.is_error, Unset) else change.is_error
+    details = ctx.result.details if isinstance(change.details, Unset) else change.details
+    result = ToolResult(content, details=details, is_error=is_error)
+    return replace(ctx, result=result, is_error=is_error)

@@ -17,6 +17,7 @@ from agent_tui.session.kit import Kit, changes, load_kit, summary
 from agent_tui.session.prompts import instructions_text, skills_text, system_prompt
 from agent_tui.session.usercode import chosen_tools
 from agent_tui.tools import ACCESS
+from agent_tui.tools.environment import for_commands
 
 
 class Outfit:
@@ -51,6 +52,8 @@ class Outfit:
     def belong_to(self, hooks: SessionHooks) -> None:
         """Be the outfit of the session that has these."""
         self._hooks = hooks
+        hooks.user.hooks = self.kit.hooks
+        hooks.user.environ = self._environ()
 
     async def reload(self) -> list[str]:
         """Read everything again, for the next step on; what is different and what is wrong.
@@ -67,6 +70,7 @@ class Outfit:
         self._put_on(kit)
         if self._hooks is not None:
             self._hooks.use(self.prompt, [*self.tools, *self._hooks.others(worn)])
+            self._hooks.user.hooks = kit.hooks
         told += [*changes(before, kit), *kit.notices]
         return told + [problem for problem in again.problems if "hooks" in problem]
 
@@ -89,6 +93,13 @@ class Outfit:
         self.access.clear()
         self.access.update((name, may) for name, may in ACCESS.items() if name not in own_names)
         self.prompt = self._prompt() if self._settings.agent is None else None
+
+    def _environ(self) -> dict[str, str]:
+        """What hooks inherit: nothing that pays for the chat."""
+        providers = self._settings.providers.values()
+        keys = {self._settings.api_key_env, *(provider.api_key_env for provider in providers)}
+        environ = for_commands(self._settings.environ)
+        return {name: value for name, value in environ.items() if name not in keys}
 
     def _prompt(self) -> str:
         settings, kit = self._settings, self.kit

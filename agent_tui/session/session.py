@@ -59,6 +59,7 @@ from agent_tui.session.outfit import Outfit
 from agent_tui.session.retry import Retries, RetryPolicy
 from agent_tui.session.stopwatch import Stopwatch
 from agent_tui.session.turns import AfterAbort, Turns, is_answer
+from agent_tui.session.user_hooks import UserHooks
 
 Prompt = str | AgentMessage | list[AgentMessage]
 
@@ -114,10 +115,12 @@ class Session:
             agent,
             approvals,
             self.budgets,
+            UserHooks(self.id, approvals.cwd, self._post),
             stop_requested=lambda: self._turns.stop_requested,
             request_stop=self._turns.stop_after_step,
             on_model=self._ledger.know,
         )
+        self._turns.wind_up = self._hooks.wind_up
         self._signal = AbortSignal()
         self._context_tokens: int | None = None
         self.outfit: Outfit | None = None

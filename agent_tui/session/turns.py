@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from agent_tui.agent.agent import Agent
 from agent_tui.agent.queues import QueuedItem
@@ -29,6 +29,7 @@ from agent_tui.session.events import (
 from agent_tui.session.retry import Retries, RetryPlan
 
 AfterAbort = Literal["hold", "restore", "send"]
+WindUp: TypeAlias = Callable[[AgentEndEvent, int], Awaitable[list[str]] | None]
 
 _ENDED_BY_ITSELF = ("completed", "terminated")
 
@@ -49,6 +50,8 @@ class _Turn:
         self.stop_requested = False
         self.deliver_next = False
         """Go on with the queue although the run was aborted."""
+        self.hooked = 0
+        """How many follow-ups hooks have asked for."""
         self.is_refused = False
         """A budget is used up and no model call may follow."""
         self.interrupt = asyncio.Event()
@@ -81,6 +84,10 @@ class Turns:
         self._send = send
         self._post = post
         self._gate = gate
+        self.wind_up: WindUp = lambda end, before: None
+        """Called with how the last run ended when a turn would be over: what it gives follows; the
+        number is how many such follow-ups there have been in the turn. None: nothing to wait for.
+        """
         self._turn: _Turn | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread = 0
@@ -219,8 +226,28 @@ class Turns:
                 turn.go_on()
                 if await self._may_go_on(turn):
                     await self._deliver_queue()
-            else:
+            elif not await self._has_more(turn):
                 return
+
+    async def _has_more(self, turn: _Turn) -> bool:
+        """Whether something follows a turn that would be over; a stop says no."""
+        if turn.end is None or turn.is_aborted or turn.stop_requested or turn.is_refused:
+            return False
+        asked = self.wind_up(turn.end, turn.hooked)
+        if asked is None:
+            return False
+        asking = asyncio.ensure_future(asked)
+        stopped = asyncio.ensure_future(turn.interrupt.wait())
+        try:
+            await asyncio.wait((asking, stopped), return_when=asyncio.FIRST_COMPLETED)
+            follow_ups = asking.result() if asking.done() else []
+        finally:
+            asking.cancel()
+            stopped.cancel()
+        turn.hooked += len(follow_ups)
+        for text in follow_ups:
+            self._agent.follow_up(text)
+        return self._should_deliver(turn)
 
     async def _may_go_on(self, turn: _Turn, *, is_new_turn: bool = False) -> bool:
         """Whether another run may begin; a stop while somebody is asked says no."""

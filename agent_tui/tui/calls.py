@@ -91,6 +91,18 @@ class Calls:
             call.block.wait("asks you" if known == call_id else "waits its turn")
             self.view.mark(call.block)
 
+    def hook_runs(self, call_id: str) -> None:
+        """A hook of the person's is asked about this call."""
+        if (call := self._open.get(call_id)) is not None:
+            call.block.wait("waits for a hook")
+            self.view.mark(call.block)
+
+    def hook_ended(self, call_id: str) -> None:
+        """That hook is not waited for any more."""
+        if (call := self._open.get(call_id)) is not None:
+            call.block.start(call.since)
+            self.view.mark(call.block)
+
     def restart_clocks(self) -> None:
         """A question was answered: what waited for it begins now."""
         now = self.now()

@@ -36,6 +36,8 @@ from agent_tui.session.events import (
     BudgetAnswerEvent,
     BudgetRequestEvent,
     BudgetWarningEvent,
+    HookEndEvent,
+    HookStartEvent,
     NoticeEvent,
     QueueUpdateEvent,
 )
@@ -259,6 +261,10 @@ class Presenter:
                 self._take_answer(event)
             case BudgetWarningEvent() | NoticeEvent():
                 self.say(event.message, "warning")
+            case HookStartEvent():
+                self._calls.hook_runs(event.tool_call_id)
+            case HookEndEvent():
+                self._calls.hook_ended(event.tool_call_id)
             case BudgetRequestEvent():
                 self.questions.append(Question(event.request.id, "", "the budget"))
             case BudgetAnswerEvent():
