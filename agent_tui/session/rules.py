@@ -76,7 +76,10 @@ def names_command(rule: Rule, words: Sequence[str]) -> bool:
 
 
 def may_name_command(rule: Rule, part: Part) -> bool:
-    """Whether a rule that forbids may be about this command; what is not sure counts."""
+    """Whether a rule that forbids may be about this command.
+
+    Words that are only known when it runs count as named, a program's name does not.
+    """
     wanted = _words(rule.command or "")
     if not wanted or not part.words:
         return False
@@ -88,6 +91,8 @@ def may_name_command(rule: Rule, part: Part) -> bool:
     for place, (pattern, word) in enumerate(zip(wanted, part.words, strict=False)):
         value = word.literal
         if value is None:
+            if place == 0:
+                return False
             continue
         spellings = (value, value.rpartition("/")[2]) if place == 0 else (value,)
         if not any(_pattern(pattern).fullmatch(spelling) for spelling in spellings):

@@ -26,6 +26,7 @@ from agent_tui.session.shell_reach import (
     NO_FILES,
     folders_of,
     is_change_of_folder,
+    reaches,
     strays,
 )
 from agent_tui.tools import Places, Reach, Refused
@@ -71,16 +72,28 @@ class ShellJudge:
         self._reading = reading
 
     def denial(self, command: str) -> Rule | None:
-        """The rule that forbids a part of the command, if one may."""
+        """The rule that forbids a part of the command, or a place that it names, if one does."""
         found = shell_parts(command)
         for rule in self._rules:
-            if rule.verdict != "deny":
+            if rule.verdict == "allow":
                 continue
             if rule.command is None and rule.path is None:
                 return rule
             if any(may_name_command(rule, part) for part in found.parts):
                 return rule
+            if rule.path is not None and self._goes_to(rule, found):
+                return rule
         return None
+
+    def _goes_to(self, rule: Rule, found: ShellParts) -> bool:
+        folders, _ = folders_of(found, self._places)
+        words = [word.known for part in found.parts for word in part.words[1:]]
+        words += [redirect.target.known for redirect in found.redirects]
+        return any(
+            names_path(rule, reach, self._places.project)
+            for word in words
+            for reach in reaches(word, folders, self._places)
+        )
 
     def judge(self, command: str, mode: Mode) -> ShellVerdict:
         """What is to be asked about `command` in this mode."""
@@ -148,13 +161,12 @@ class ShellJudge:
         if not acting and self._reading == "ask":
             return found.parts
         for part in acting:
-            rule = self._covering(part, rules)
-            problem = None if rule is None else self._problem(part, rule, folders)
-            if rule is None or problem:
-                rest.append(part)
-            else:
+            problems = [self._problem(part, rule, folders) for rule in self._covering(part, rules)]
+            if problems and not all(problems):
                 some = True
-            told += [problem] if problem else []
+                continue
+            rest.append(part)
+            told += [problem for problem in problems[:1] if problem]
         if some or self._reading == "free":
             rest = [part for part in rest if not self._is_harmless(part, folders)]
         if any(not _is_plain(text) for part in found.parts for text in part.assignments):
@@ -167,20 +179,18 @@ class ShellJudge:
             return False
         return not (part.is_wrapper and is_the_systems(part.name or "", self._places.project))
 
-    def _covering(self, part: Part, rules: Sequence[Rule]) -> Rule | None:
+    def _covering(self, part: Part, rules: Sequence[Rule]) -> list[Rule]:
+        """The rules that are about this part."""
         words = part.literals
         if not words:
-            return None
-        return next(
-            (
-                rule
-                for rule in rules
-                if rule.verdict == "allow"
-                and rule.path is None
-                and (rule.command is None or names_command(rule, words))
-            ),
-            None,
-        )
+            return []
+        return [
+            rule
+            for rule in rules
+            if rule.verdict == "allow"
+            and rule.path is None
+            and (rule.command is None or names_command(rule, words))
+        ]
 
     def _problem(self, part: Part, rule: Rule, folders: list[Path]) -> str | None:
         """Why the part asks although the rule is about it."""

@@ -156,7 +156,12 @@ def _take_apart(command: str, found: ShellParts, depth: int) -> None:
         return
     if has_odd_characters(command):
         found.doubt("it holds characters that a shell and a screen may read differently")
-    root = _parser().parse(command.encode("utf-8", "replace")).root_node
+    try:
+        parser = _parser()
+    except ImportError:
+        found.unreadable("there is no grammar of the shell on this system")
+        return
+    root = parser.parse(command.encode("utf-8", "replace")).root_node
     if root.has_error:
         found.unreadable("it cannot be taken apart")
     taker = _Taker(found, depth)

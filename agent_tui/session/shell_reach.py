@@ -59,22 +59,22 @@ def places_in(word: str) -> Iterator[str]:
     yield from (piece for piece in pieces if piece and not _ADDRESS.match(piece))
 
 
-def strays(word: str, folders: Sequence[Path], places: Places) -> Iterator[Reach]:
-    """Where a word may lead that is outside the project or guarded.
+def reaches(word: str, folders: Sequence[Path], places: Places) -> Iterator[Reach]:
+    """Where a word may lead, in each of the folders.
 
     A path that cannot be followed counts as outside.
     """
-    seen: set[str] = set()
-    for piece in places_in(word):
-        if piece in NO_FILES or piece in seen:
+    for piece in dict.fromkeys(places_in(word)):
+        if piece in NO_FILES:
             continue
-        seen.add(piece)
         for folder in folders:
             reach = _reach(places, piece, folder)
-            if reach is None:
-                yield Reach(folder / "?", inside=False, guarded=None)
-            elif not reach.inside or reach.guarded:
-                yield reach
+            yield Reach(folder / "?", inside=False, guarded=None) if reach is None else reach
+
+
+def strays(word: str, folders: Sequence[Path], places: Places) -> Iterator[Reach]:
+    """Where a word may lead that is outside the project or guarded."""
+    return (reach for reach in reaches(word, folders, places) if not reach.inside or reach.guarded)
 
 
 def _reach(places: Places, path: str, folder: Path) -> Reach | None:

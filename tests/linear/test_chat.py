@@ -41,9 +41,7 @@ class Paper(io.StringIO):
 class Typist(io.StringIO):
     """Types each line once certain words stand on the paper; may press Ctrl+C instead."""
 
-    def __init__(
-        self, paper: Paper, script: Sequence[tuple[str, Deed]]
-    ) -> None:
+    def __init__(self, paper: Paper, script: Sequence[tuple[str, Deed]]) -> None:
         super().__init__()
         self._paper = paper
         self._script = script

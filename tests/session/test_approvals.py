@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
+from agent_tui.agent.hooks import AgentContext, BeforeToolCallContext
 from agent_tui.config import Rule
+from agent_tui.core.abort import AbortSignal
 from agent_tui.core.events import ToolExecutionEndEvent
-from agent_tui.core.messages import ToolResultMessage
+from agent_tui.core.messages import AssistantMessage, ToolCall, ToolResultMessage
 from agent_tui.core.tool import Tool
 from agent_tui.session.approvals import ApprovalMode, ApprovalRequest, Approvals
 from agent_tui.session.events import ApprovalAnswerEvent, ApprovalRequestEvent
+from agent_tui.session.rule_book import RuleBook
 from agent_tui.testing import call, calls, text
 from agent_tui.tools import builtin_tools
 from tests.session.rig import Rig, lets_run, plain_tool, start, until, user_texts
@@ -326,16 +330,174 @@ async def test_question_and_answer_are_events(project: Path) -> None:
     assert rig.told(ApprovalAnswerEvent) == [ApprovalAnswerEvent(request.id, "once")]
 
 
-async def test_a_mode_set_in_between_counts_from_the_next_call(project: Path) -> None:
+# -- while a question is open ---------------------------------------------------------------------
+
+
+async def test_full_auto_lets_an_open_question_run(project: Path) -> None:
     rig = rig_in(project, calls(call("bash", SHELL[1])), calls(call("bash", SHELL[1])), text("ok"))
     turn = start(rig.session.prompt("go"))
     request = await first_question(rig)
 
     rig.session.approvals.mode = "full-auto"
-    rig.session.approvals.answer(request.id, "once")
     await turn
 
     assert len(rig.told(ApprovalRequestEvent)) == 1
+    assert rig.told(ApprovalAnswerEvent) == [ApprovalAnswerEvent(request.id, "allowed")]
+    assert rig.reasons == ["completed"]
+
+
+async def test_full_auto_leaves_a_question_open_that_it_would_ask_too(project: Path) -> None:
+    args = {"path": "../x.txt", "content": "x"}
+    rig = rig_in(project, calls(call("write", args)), text("ok"))
+    turn = start(rig.session.prompt("go"))
+    await first_question(rig)
+
+    rig.session.approvals.mode = "full-auto"
+    still_open = list(rig.session.approvals.pending)
+    rig.session.abort()
+    await turn
+
+    assert len(still_open) == 1
+    assert not (project.parent / "x.txt").exists()
+
+
+async def test_read_only_refuses_an_open_question_and_the_run_goes_on(project: Path) -> None:
+    rig = rig_in(project, calls(call("write", WRITE[1])), text("as you wish"))
+    turn = start(rig.session.prompt("go"))
+    await first_question(rig)
+
+    rig.session.approvals.mode = "read-only"
+    await turn
+
+    [ended] = rig.told(ToolExecutionEndEvent)
+    assert "the mode is read-only" in ended.result.text
+    assert rig.told(ApprovalAnswerEvent)[0].verdict == "refused"
+    assert rig.reasons == ["completed"]
+    assert not (project / "new.txt").exists()
+
+
+async def test_auto_edit_answers_a_question_about_an_edit_but_not_about_a_command(
+    project: Path,
+) -> None:
+    rig = rig_in(project, calls(call("write", WRITE[1])), calls(call("bash", SHELL[1])))
+    turn = start(rig.session.prompt("go"))
+    await first_question(rig)
+
+    rig.session.approvals.mode = "auto-edit"
+    await until(lambda: any(p.tool_name == "bash" for p in rig.session.approvals.pending))
+
+    assert (project / "new.txt").read_text() == "x"
+    rig.session.abort()
+    await turn
+
+
+async def test_a_mode_that_is_only_preselected_waits_but_its_refusal_counts(project: Path) -> None:
+    rig = rig_in(project, calls(call("bash", {"command": "touch ran"})), text("ok"))
+    turn = start(rig.session.prompt("go"))
+    request = await first_question(rig)
+
+    rig.session.approvals.preselect("read-only")
+    still_open = list(rig.session.approvals.pending)
+    rig.session.approvals.answer(request.id, "once")
+    await turn
+
+    assert still_open == [request]
+    assert rig.told(ApprovalAnswerEvent)[0].verdict == "refused"
+    assert not (project / "ran").exists()
+
+
+# -- rules that are kept --------------------------------------------------------------------------
+
+
+def start_asking(approvals: Approvals, name: str, args: dict[str, Any]) -> asyncio.Task[None]:
+    """A call that waits at the gate."""
+    asked = ToolCall(id="c1", name=name, arguments=args)
+    ctx = BeforeToolCallContext(AssistantMessage(content=[asked]), asked, args, AgentContext())
+
+    async def wait() -> None:
+        await approvals.before_tool_call(ctx, AbortSignal())
+
+    return start(wait())
+
+
+@pytest.mark.parametrize("scope", ["project", "everywhere"])
+async def test_a_rule_is_kept_outside_of_the_project_and_counts_at_the_next_start(
+    project: Path, tmp_path: Path, scope: Literal["project", "everywhere"]
+) -> None:
+    book = RuleBook(tmp_path / "home" / "rules.toml", project)
+    approvals = Approvals("ask", project, book=book)
+    asking = start_asking(approvals, "bash", {"command": "make all"})
+    await until(lambda: bool(approvals.pending))
+    before = sorted(project.rglob("*"))
+
+    approvals.answer(approvals.pending[0].id, "always", scope=scope)
+    await asking
+
+    later = Approvals("ask", project, book=RuleBook(tmp_path / "home" / "rules.toml", project))
+    assert await lets_run(later, "bash", {"command": "make all"})
+    assert not await lets_run(later, "bash", {"command": "make"})
+    assert sorted(project.rglob("*")) == before
+
+
+async def test_a_rule_for_the_session_is_forgotten_with_it(project: Path, tmp_path: Path) -> None:
+    book = RuleBook(tmp_path / "home" / "rules.toml", project)
+    approvals = Approvals("ask", project, book=book)
+    asking = start_asking(approvals, "bash", {"command": "make"})
+    await until(lambda: bool(approvals.pending))
+
+    approvals.answer(approvals.pending[0].id, "always", scope="session")
+    await asking
+
+    assert await lets_run(approvals, "bash", {"command": "make"})
+    assert not (tmp_path / "home").exists()
+
+
+async def test_a_rule_that_cannot_be_kept_counts_for_the_session_and_says_so(
+    project: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "home").write_text("in the way")
+    book = RuleBook(tmp_path / "home" / "rules.toml", project)
+    approvals = Approvals("ask", project, book=book)
+    asking = start_asking(approvals, "bash", {"command": "make"})
+    await until(lambda: bool(approvals.pending))
+
+    approvals.answer(approvals.pending[0].id, "always")
+    await asking
+
+    assert approvals.problem is not None
+    assert approvals.problem.startswith("The rule counts for this session only: ")
+    assert await lets_run(approvals, "bash", {"command": "make"})
+
+
+async def test_always_settles_the_other_questions_that_its_rule_covers(project: Path) -> None:
+    approvals = Approvals("ask", project)
+    waits = [
+        start_asking(approvals, "bash", {"command": command})
+        for command in ("pytest -q", "pytest -x", "make")
+    ]
+    await until(lambda: len(approvals.pending) == 3)
+
+    approvals.answer(approvals.pending[0].id, "always")
+    left = [request.summary for request in approvals.pending]
+    approvals.answer(approvals.pending[0].id, "decline")
+
+    assert left == ["make"]
+    for wait in waits:
+        await wait
+
+
+async def test_a_rule_can_be_taken_back_where_it_was_made(project: Path, tmp_path: Path) -> None:
+    book = RuleBook(tmp_path / "home" / "rules.toml", project)
+    kept = book.add(Rule("bash", "make"), "project")
+    written = Rule("bash", "ls", origin="settings")
+    approvals = Approvals("ask", project, rules=[written], book=book)
+
+    gone = [approvals.forget(rule) for rule in (kept, written)]
+
+    assert gone == [True, False]
+    assert not await lets_run(approvals, "bash", {"command": "make"})
+    assert await lets_run(approvals, "bash", {"command": "ls"})
+    assert book.rules() == []
 
 
 async def test_with_nobody_there_the_call_is_blocked_and_the_way_out_is_named(
