@@ -36,6 +36,11 @@ class PosixDriver(LinuxDriver):
         size: tuple[int, int] | None = None,
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
+        # Ways of its own to the terminal: the standard ones are put aside while it draws.
+        self.fileno = os.dup(self.fileno)
+        self._file = open(  # noqa: SIM115 - for as long as the program lives
+            os.dup(self._output()), "w", encoding="utf-8", errors="replace", closefd=False
+        )
         self._is_on = False
         self._title = ""
         self._stop_reader: socket.socket | None = None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import contextlib
 import os
 import signal
 import sys
@@ -105,6 +106,8 @@ class _Held:
     input: int
     settings: list[Any] | None
     excepthook: Callable[[type[BaseException], BaseException, TracebackType | None], Any]
+    standard: dict[int, int]
+    """Copies of the descriptors 0, 1 and 2, by their numbers."""
 
 
 _held: _Held | None = None
@@ -114,7 +117,9 @@ def hold(input_fd: int, output_fd: int) -> None:
     """Remember how the terminal is, before it is changed, so that every way out puts it back.
 
     From now on the end of the interpreter and an uncaught exception do so, the exception before it
-    is printed. `release` ends this.
+    is printed. `release` ends this. Until then the descriptors 0, 1 and 2 lead nowhere, so that a
+    program that somebody starts without a thought for them neither writes into the screen nor takes
+    keys away; `input_fd` and `output_fd` must be others.
     """
     global _held
     if _held is not None:
@@ -125,7 +130,7 @@ def hold(input_fd: int, output_fd: int) -> None:
             settings = termios.tcgetattr(input_fd)
         except termios.error:  # not a terminal: nothing to remember
             settings = None
-    _held = _Held(output_fd, input_fd, settings, sys.excepthook)
+    _held = _Held(output_fd, input_fd, settings, sys.excepthook, _put_aside())
     sys.excepthook = _put_back_and_report
     atexit.register(put_back)
 
@@ -138,7 +143,22 @@ def release() -> None:
     if sys.excepthook is _put_back_and_report:
         sys.excepthook = _held.excepthook
     atexit.unregister(put_back)
+    for number, copy in _held.standard.items():
+        os.dup2(copy, number)
+        os.close(copy)
     _held = None
+
+
+def _put_aside() -> dict[int, int]:
+    """Point the standard descriptors to nowhere; returns copies of what they were."""
+    copies: dict[int, int] = {}
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        with contextlib.suppress(OSError):  # one that was closed stays so
+            copies[number] = os.dup(number)
+            os.dup2(nowhere, number)
+    os.close(nowhere)
+    return copies
 
 
 def put_back() -> None:

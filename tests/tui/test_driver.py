@@ -58,3 +58,37 @@ def test_textuals_own_driver_is_used_where_ours_cannot_be(monkeypatch: pytest.Mo
     monkeypatch.setenv("TEXTUAL_DRIVER", "textual.drivers.web_driver:WebDriver")
 
     assert driver_class() is None
+
+
+def test_a_program_that_somebody_starts_neither_writes_into_the_screen_nor_takes_keys(
+    tmp_path: Path,
+) -> None:
+    script = tmp_path / "chat.py"
+    script.write_text(
+        "import subprocess, sys\n"
+        "from pathlib import Path\n"
+        "from agent_tui import Agent, tool\n"
+        "from agent_tui.testing import ScriptedModel, call, calls, text\n"
+        "from agent_tui.tui import ChatApp\n"
+        "@tool\n"
+        "def build() -> str:\n"
+        "    subprocess.run('echo STRAY; echo STRAY >&2; cat > taken', shell=True,"
+        " cwd=sys.argv[1])\n"
+        "    return 'bui' + 'lt'\n"
+        "model = ScriptedModel([calls(call('build', {})), text('fin' + 'ished')])\n"
+        "ChatApp(Agent('test/m', tools=[build], stream_fn=model)).run()\n"
+        "print('AFTER', flush=True)\n"
+    )
+    with running(str(script), str(tmp_path)) as program:
+        program.wait_for(b"ctrl+d quit")
+        program.send(b"go\r")
+        program.wait_for(b"asks")
+        time.sleep(0.6)  # keys typed with the card's appearance never answer it
+        program.send(b"\x1by")
+        program.wait_for(b"finished")
+        program.send(b"\x04")
+        program.wait_for(b"AFTER")
+        program.wait()
+
+    assert b"STRAY" not in program.output
+    assert (tmp_path / "taken").read_bytes() == b""
