@@ -18,6 +18,7 @@ from agent_tui.core.text import printable
 from agent_tui.session.approvals import ApprovalRequest
 from agent_tui.session.events import (
     AnyEvent,
+    ArgumentsChangedEvent,
     AutoRetryEndEvent,
     AutoRetryStartEvent,
     HookEndEvent,
@@ -56,7 +57,10 @@ class Activity:
                 self._is_answering = False
             case MessageUpdateEvent():
                 self._is_answering = True
-            case ToolExecutionStartEvent(tool_call_id=key, tool_name=name, args=args):
+            case (
+                ToolExecutionStartEvent(tool_call_id=key, tool_name=name, args=args)
+                | ArgumentsChangedEvent(tool_call_id=key, tool_name=name, args=args)
+            ):
                 self._tools[key] = _Tool(name, target_of(args), self._clock())
             case ToolExecutionEndEvent(tool_call_id=key):
                 self._tools.pop(key, None)

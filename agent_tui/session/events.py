@@ -5,7 +5,7 @@ They share one total order with the run's events; a listener of `Session.subscri
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -145,6 +145,16 @@ class HookEndEvent(_SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ArgumentsChangedEvent(_SessionEvent):
+    """A hook has changed what a call will do; the message of the model stays as it is."""
+
+    tool_call_id: str
+    tool_name: str
+    args: Mapping[str, Any]
+    type: Literal["arguments_changed"] = "arguments_changed"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSettledEvent(_SessionEvent):
     """The turn is over for good: no retry and no queued continuation is pending."""
 
@@ -163,6 +173,7 @@ SessionEvent: TypeAlias = (
     | NoticeEvent
     | HookStartEvent
     | HookEndEvent
+    | ArgumentsChangedEvent
     | AgentSettledEvent
 )
 AnyEvent: TypeAlias = AgentEvent | SessionEvent

@@ -21,7 +21,13 @@ from agent_tui.agent.hooks import (
 )
 from agent_tui.config import HookEvent, HookSettings
 from agent_tui.core.abort import AbortSignal
-from agent_tui.session.events import HookEndEvent, HookStartEvent, NoticeEvent, SessionEvent
+from agent_tui.session.events import (
+    ArgumentsChangedEvent,
+    HookEndEvent,
+    HookStartEvent,
+    NoticeEvent,
+    SessionEvent,
+)
 from agent_tui.session.hook_process import Said, ask_hook
 
 MOST_FOLLOW_UPS = 3
@@ -50,7 +56,10 @@ class UserHooks:
                 args, problems = _checked(ctx, said.answer["args"])
                 if problems:
                     return BeforeToolCall(block=True, reason=_bad_arguments(hook, problems))
-        return None if args is ctx.args else BeforeToolCall(args=args)
+        if args is ctx.args:
+            return None
+        self._post(ArgumentsChangedEvent(ctx.tool_call.id, name, args))
+        return BeforeToolCall(args=args)
 
     async def after_tool(
         self, ctx: AfterToolCallContext, signal: AbortSignal

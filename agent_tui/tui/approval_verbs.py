@@ -141,7 +141,9 @@ class ApprovalVerbs:
         elif settings.is_trusted:
             self._app.flash("Trusted already.")
         elif self._app.session.agent.state.messages or self._app.is_busy:
-            self._app.flash("Trusted. It counts from the next start on.")
+            self._app.flash(
+                "Trusted: /reload uses its tools, hooks, skills and templates, the next start all."
+            )
         else:
             self._app.open_anew()
         return None

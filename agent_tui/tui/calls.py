@@ -5,8 +5,9 @@ Knows which calls are under way, since when, and how each one ended: well, badly
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from agent_tui.core.events import (
     ToolExecutionEndEvent,
@@ -89,6 +90,14 @@ class Calls:
         """A question about this call is open: nothing of the step runs until it is answered."""
         for known, call in self._open.items():
             call.block.wait("asks you" if known == call_id else "waits its turn")
+            self.view.mark(call.block)
+
+    def rename(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
+        """A hook has changed what this call will do."""
+        if (call := self._open.get(call_id)) is not None:
+            target = target_of(name, args)
+            call.label = target or name
+            call.block.name_target(name, f"{target} (changed by a hook)")
             self.view.mark(call.block)
 
     def hook_runs(self, call_id: str) -> None:

@@ -31,6 +31,7 @@ from agent_tui.session.events import (
     AnyEvent,
     ApprovalAnswerEvent,
     ApprovalRequestEvent,
+    ArgumentsChangedEvent,
     AutoRetryEndEvent,
     AutoRetryStartEvent,
     BudgetAnswerEvent,
@@ -261,6 +262,8 @@ class Presenter:
                 self._take_answer(event)
             case BudgetWarningEvent() | NoticeEvent():
                 self.say(event.message, "warning")
+            case ArgumentsChangedEvent():
+                self._calls.rename(event.tool_call_id, event.tool_name, event.args)
             case HookStartEvent():
                 self._calls.hook_runs(event.tool_call_id)
             case HookEndEvent():

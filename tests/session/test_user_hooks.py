@@ -14,7 +14,12 @@ from agent_tui import AfterToolCall, BeforeToolCall, ToolResultMessage
 from agent_tui.config import Flags, load_settings
 from agent_tui.core.events import ToolExecutionEndEvent
 from agent_tui.core.tool import Tool, ToolContext
-from agent_tui.session.events import ApprovalRequestEvent, HookStartEvent, NoticeEvent
+from agent_tui.session.events import (
+    ApprovalRequestEvent,
+    ArgumentsChangedEvent,
+    HookStartEvent,
+    NoticeEvent,
+)
 from agent_tui.session.outfit import Outfit
 from agent_tui.testing import Part, call, calls, hang, text
 from tests.session.rig import Rig, plain_tool, start, until, user_texts
@@ -170,6 +175,7 @@ async def test_a_hook_changes_the_arguments_before_the_person_is_asked(tmp_path:
 
     [asked] = rig.told(ApprovalRequestEvent)
     assert asked.request.args == {"text": "changed"}
+    assert [event.args for event in rig.told(ArgumentsChangedEvent)] == [{"text": "changed"}]
     assert seen == ["changed"]
 
 

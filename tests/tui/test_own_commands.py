@@ -178,6 +178,22 @@ async def test_menu_and_help_have_them(home: Path) -> None:
         assert "Never used" not in page
 
 
+async def test_a_panel_shows_what_a_hook_has_made_of_the_call(home: Path) -> None:
+    gate = Gate()
+    (home / "config.toml").write_text(
+        '[[hooks.before_tool]]\ncommand = "echo \'{\\"args\\": {\\"command\\": \\"ls\\"}}\'"\n'
+    )
+    async with chat(RUN, text("ok"), tools=[gate.tool]) as c:
+        wear(c, home)
+        await c.say("start")
+        await c.until(lambda: gate.running)
+
+        assert gate.calls == [{"command": "ls"}]
+        assert "ls (changed by a hook)" in c.panels[0]
+        gate.open.set()
+        await c.idle()
+
+
 async def test_reload_says_what_is_different(home: Path) -> None:
     async with chat() as c:
         wear(c, home)
