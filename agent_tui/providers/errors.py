@@ -303,8 +303,14 @@ def _plain(body: str) -> str:
     if "<" in text and ">" in text:
         title = _TITLE.search(text)
         rest = " ".join(_TAG.sub(" ", text[title.end() :] if title else text).split())
-        text = f"{title[1].strip()}. {rest}" if title and rest else (title[1] if title else rest)
+        text = _titled(" ".join(title[1].split()), rest) if title else rest
     return " ".join(printable(text).split())[:SHOWN_CHARACTERS]
+
+
+def _titled(title: str, rest: str) -> str:
+    """Title and words of a page; most pages begin with their title once more."""
+    rest = rest.removeprefix(title).strip()
+    return f"{title}. {rest}" if title and rest else title or rest
 
 
 def _masked(match: re.Match[str]) -> str:

@@ -2,8 +2,9 @@
 
 The task alone owns the response and is cancelled at most once, by us: a second cancellation of the
 consumer cannot interrupt its clean-up, which in httpx 0.28 would leak the connection for ever
-(encode/httpx#3782). The consumer takes everything that has arrived at once; when reads come thick,
-the task pauses between them, because one wake-up costs more than reading thirty tokens.
+(encode/httpx#3782). Once httpx cleans up, the task is left to end by itself. The consumer takes
+everything that has arrived at once; when reads come thick, the task pauses between them, because
+one wake-up costs more than reading thirty tokens.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Exchange:
         self._wake = asyncio.Event()
         self._room = asyncio.Event()
         self._hurry = asyncio.Event()
-        self._is_released = False
+        self._is_released = self._is_closing = False
         loop = asyncio.get_running_loop()
         self._late_wake: asyncio.Handle = loop.call_soon(self._wake.set)
         self._task = loop.create_task(self._read(), name="provider-reader")
@@ -129,11 +130,18 @@ class Exchange:
         if self._task.done():
             return
         if self._is_released:
-            late = asyncio.get_running_loop().call_later(_RELEASE_SECONDS, self._task.cancel)
+            late = asyncio.get_running_loop().call_later(_RELEASE_SECONDS, self._break_off)
             self._task.add_done_callback(lambda _: late.cancel())
             return
-        self._task.cancel()
+        self._break_off()
         await asyncio.wait([self._task])
+
+    def _break_off(self) -> None:
+        if not self._is_closing:
+            self._task.cancel()
+
+    def _closing(self) -> None:
+        self._is_closing = True
 
     async def _until(self, is_ready: Callable[[], bool], deadline: float) -> None:
         while not self._signal.aborted:
@@ -146,8 +154,7 @@ class Exchange:
 
     async def _read(self) -> None:
         try:
-            url, headers, body, connect_limit = self._request
-            async with sent(self._connection, url, headers, body, connect_limit) as answer:
+            async with sent(self._connection, *self._request, self._closing) as answer:
                 inflate = _inflater(answer.headers.get("content-encoding", ""))
                 self.status, self.headers = answer.status, answer.headers
                 self._wake.set()

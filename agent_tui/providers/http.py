@@ -10,7 +10,7 @@ import asyncio
 import os
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
@@ -160,10 +160,12 @@ async def sent(
     headers: Mapping[str, str],
     body: bytes | None,
     connect_limit: float,
+    on_closing: Callable[[], None],
 ) -> AsyncIterator[Answer]:
     """The answer to a POST, or to a GET if `body` is None; leaving closes or frees the socket.
 
-    The answer's own body is still unread.
+    The answer's own body is still unread. `on_closing()` is called when httpx begins to clean up
+    after it: a task that is cancelled from then on would leave the socket open for ever.
 
     Raises:
         StaleConnectionError: A kept-open connection turned out to be closed; nothing was answered.
@@ -176,6 +178,8 @@ async def sent(
     async def notice(name: str, info: Mapping[str, Any]) -> None:
         nonlocal opened
         opened = opened or name == "connection.connect_tcp.started"
+        if name == "http11.response_closed.started":
+            on_closing()
 
     client = connection.client
     limits = client.timeout.as_dict() | {"connect": connect_limit}

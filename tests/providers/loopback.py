@@ -77,6 +77,8 @@ class Loopback:
     scheme: str = "http"
     requests: list[Received] = field(default_factory=list)
     connections: int = 0
+    open: int = 0
+    """Connections that neither side has closed."""
     hung_up_at: list[float] = field(default_factory=list)
     """Times of the loop's clock at which a script with `until_hung_up` saw the close."""
 
@@ -90,6 +92,7 @@ class Loopback:
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open += 1
         try:
             while (received := await _receive(reader)) is not None:
                 script = self.scripts[min(len(self.requests), len(self.scripts) - 1)]
@@ -100,6 +103,7 @@ class Loopback:
         except ConnectionError:
             pass
         finally:
+            self.open -= 1
             writer.close()
 
 

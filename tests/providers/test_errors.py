@@ -86,6 +86,14 @@ def test_html_instead_of_an_answer_is_named_with_status_type_and_start() -> None
     assert MODEL.base_url in message
 
 
+def test_the_title_of_a_page_is_said_once() -> None:
+    page = "<title>Error response</title><h1>Error response</h1><p>Error code: 501</p>"
+
+    message = http_error(501, {"content-type": "text/html"}, page, MODEL).message
+
+    assert message == f"{MODEL.provider}: Error response. Error code: 501 (HTTP 501)"
+
+
 # -- classes -----------------------------------------------------------------------------------
 
 

@@ -340,7 +340,7 @@ async def test_what_goes_wrong_before_the_answer_is_one_sentence(
 
     connection = Connection(httpx.AsyncClient(transport=Broken()))
     with pytest.raises(NetworkError) as caught:
-        async with sent(connection, "https://lab.test/v1", {}, b"", 1.0):
+        async with sent(connection, "https://lab.test/v1", {}, b"", 1.0, lambda: None):
             pass
 
     assert words in caught.value.message

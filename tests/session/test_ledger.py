@@ -325,6 +325,8 @@ async def test_a_new_turn_starts_from_zero_and_a_follow_up_belongs_to_its_turn()
 
 
 async def test_totals_go_on_from_those_of_an_earlier_time() -> None:
+    """The case resume-keeps-totals."""
+
     def turn() -> list[Part]:
         return [text("ok"), end(usage=Usage(input=1000, output=100))]
 
