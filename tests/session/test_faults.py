@@ -303,7 +303,7 @@ def limited(headers: dict[str, str], body: dict[str, object] | None = None) -> S
     return plays(said, status=429, headers=JSON | headers)
 
 
-_IN_GOOGLES_DETAILS = {
+_IN_GOOGLES_DETAILS: dict[str, object] = {
     "error": {
         "code": 429,
         "message": "slow down",
