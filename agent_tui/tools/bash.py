@@ -159,7 +159,9 @@ class _Run:
 
     def _show(self) -> None:
         self._update = None
-        details = {"lines": self.log.lines, "bytes": self.log.bytes}
+        details: dict[str, Any] = {"lines": self.log.lines, "bytes": self.log.bytes}
+        if self.log.path is not None:
+            details["output_path"] = str(self.log.path)
         self.ctx.on_update(ToolResult(self.log.live(), details=details))
 
     def _result(self, code: int | None) -> ToolResult:

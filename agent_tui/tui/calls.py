@@ -145,6 +145,7 @@ class Calls:
         details = result.details if isinstance(result.details, dict) else {}
         lines = details.get("lines")
         call.lines = lines if isinstance(lines, int) else result.text.count("\n") + 1
+        self._keep_file(call.block, details)
         call.block.update(result.text, lines=call.lines, now=self.now())
         self.view.mark(call.block)
 

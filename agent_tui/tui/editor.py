@@ -55,6 +55,17 @@ async def edit(app: App[Any], text: str, environ: Mapping[str, str]) -> str:
         return _text_in(path)
 
 
+async def open_in_editor(app: App[Any], path: Path, environ: Mapping[str, str]) -> None:
+    """Let the person look at a file, or change it.
+
+    Raises:
+        EditorError: it could not be started or said that it failed.
+    """
+    command = editor_command(environ)
+    if code := await _run(app, [*command, str(path)]):
+        raise EditorError(f"{command[0]} ended with code {code}.")
+
+
 @contextmanager
 def _file_of(text: str) -> Iterator[Path]:
     """A file of the person's own that holds `text`, removed afterwards."""

@@ -1,116 +1,39 @@
-"""The full-screen viewer: all of a text, with search. Draws only the rows in view."""
+"""The full-screen viewer: all of a text, however long, with search; follows what still grows."""
 
 from __future__ import annotations
 
+import asyncio
 import os
+from bisect import bisect_right
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
-from rich.cells import chop_cells
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.geometry import Size
 from textual.screen import ModalScreen
-from textual.scroll_view import ScrollView
-from textual.strip import Strip
-from textual.visual import Visual
 from textual.widgets import Input, Static
 
 from agent_tui.core.text import printable
-from agent_tui.tui.figures import clip, plural
+from agent_tui.tui.editor import EditorError, edit, open_in_editor
+from agent_tui.tui.figures import clip
+from agent_tui.tui.pages import FOUND_LINES, Pages
+from agent_tui.tui.texts import LongText, PlainText
 
-FILE_BYTES = 8_000_000
-"""How much of a file the viewer loads."""
-HINT = "/ search · n N next, previous · g G top, end · esc close"
+if TYPE_CHECKING:
+    from agent_tui.tui.app import ChatApp
 
-
-def wrapped(text: str, width: int) -> list[str]:
-    """`text` as rows of at most `width` cells, tabs expanded, nothing left out."""
-    rows: list[str] = []
-    for line in printable(text).split("\n"):
-        shown = line.expandtabs(8)
-        if len(shown) <= width and shown.isascii():
-            rows.append(shown)
-        else:
-            rows.extend(chop_cells(shown, max(1, width)) or [""])
-    return rows
-
-
-def text_of_file(path: Path) -> str | None:
-    """What the file holds, the end of it if it is very long; None if it cannot be read."""
-    try:
-        with path.open("rb") as stream:
-            size = stream.seek(0, os.SEEK_END)
-            stream.seek(max(0, size - FILE_BYTES))
-            text = stream.read().decode("utf-8", "replace")
-    except OSError:
-        return None
-    if size <= FILE_BYTES:
-        return text
-    return f"[the last {FILE_BYTES // 1_000_000} of {size // 1_000_000} MB; all: {path}]\n{text}"
-
-
-class Pages(ScrollView, can_focus=True):
-    """Rows of plain text; the found ones are marked."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self._text = text
-        self._rows: list[str] = []
-        self._width = 0
-        self.words = ""
-        """What is searched for; empty for nothing."""
-        self.found: list[int] = []
-        """Rows that contain it, upper and lower case alike."""
-
-    def on_resize(self) -> None:
-        """Wrap to the new width."""
-        width = self.scrollable_content_region.width
-        if width != self._width:
-            self._width = width
-            self._rows = wrapped(self._text, width)
-            self.virtual_size = Size(width, len(self._rows))
-            self.search(self.words)
-
-    def search(self, words: str) -> None:
-        """Mark the rows that contain `words` and go to the first one from here on."""
-        self.words = words
-        wanted = words.lower()
-        self.found = [n for n, row in enumerate(self._rows) if wanted and wanted in row.lower()]
-        if self.found:
-            self._show(next((n for n in self.found if n >= self.scroll_offset.y), self.found[0]))
-        self.refresh()
-
-    def step(self, direction: int) -> None:
-        """Go to the next (1) or previous (-1) row that was found."""
-        here = self.scroll_offset.y
-        if direction > 0:
-            later = [n for n in self.found if n > here]
-            target = later[0] if later else next(iter(self.found), None)
-        else:
-            earlier = [n for n in self.found if n < here]
-            target = earlier[-1] if earlier else next(reversed(self.found), None)
-        if target is not None:
-            self._show(target)
-
-    def _show(self, row: int) -> None:
-        self.scroll_to(y=row, animate=False)
-
-    def render_line(self, y: int) -> Strip:
-        """One row of the view."""
-        width = self.scrollable_content_region.width
-        place = y + self.scroll_offset.y
-        if place >= len(self._rows):
-            return Strip.blank(width, self.rich_style)
-        content = Content(self._rows[place])
-        if self.words:
-            lower, wanted, at = self._rows[place].lower(), self.words.lower(), 0
-            while (at := lower.find(wanted, at)) >= 0:
-                content = content.stylize("reverse", at, at + len(wanted))
-                at += len(wanted)
-        strips = Visual.to_strips(self, content, width, 1, self.visual_style, apply_selection=False)
-        return strips[0] if strips else Strip.blank(width, self.rich_style)
+POLL_SECONDS = 0.25
+"""How often is looked whether the text has grown."""
+NOTICE_SECONDS = 3.0
+COPIED_CHARACTERS = 1_000_000
+"""Of a longer text only the end is copied."""
+HINTS = (
+    "/ search · g G top, end · w wrap · f follow · y copy · o editor · esc close",
+    "/ search · g G · w · f · y · o · esc close",
+    "/ · g G · w f y o · esc",
+)
+FOUND_HINTS = ("n N next, previous · / search · esc close", "n N · / · esc")
 
 
 class OutputScreen(ModalScreen[None]):
@@ -119,34 +42,109 @@ class OutputScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("q", "close", "Close"),
         Binding("escape", "back", "Close"),
-        Binding("slash", "find", "Search"),
+        Binding("slash,ctrl+f", "find", "Search"),
         Binding("n", "step(1)", "Next"),
         Binding("N,upper_n", "step(-1)", "Previous"),
-        Binding("g", "top", "Top"),
-        Binding("G,upper_g", "bottom", "Bottom"),
+        Binding("g,home", "top", "Top"),
+        Binding("G,upper_g,end", "bottom", "Bottom"),
+        Binding("up,k", "move(-1)", "Up"),
+        Binding("down,j", "move(1)", "Down"),
+        Binding("pageup,b", "page(-1)", "Page up"),
+        Binding("pagedown,space", "page(1)", "Page down"),
+        Binding("w", "wrap", "Wrap"),
+        Binding("f", "follow", "Follow"),
+        Binding("y", "copy", "Copy"),
+        Binding("o,ctrl+g", "open", "Editor"),
     ]
 
-    def __init__(self, title: str, text: str) -> None:
+    def __init__(
+        self, title: str, text: str | LongText, *, path: Path | None = None, follows: bool = False
+    ) -> None:
+        """`path` is the file that the text comes from, for the editor."""
         super().__init__()
         self._title = title
-        self._text = text
+        self._text: LongText = PlainText(text) if isinstance(text, str) else text
+        self._path = path
+        self._pages = Pages(self._text, follows=follows)
+        self._is_looking = False
+        self._notice = ""
 
     def compose(self) -> ComposeResult:
         """Title, text, search line, hints."""
-        yield Static(
-            Content(clip(printable(self._title), self.app.size.width - 2)), id="output-title"
-        )
-        yield Pages(self._text)
+        yield Static(id="output-title")
+        yield self._pages
         search = Input(placeholder="search", id="output-search", compact=True)
         search.display = False
         yield search
-        yield Static(
-            Content("/ search · n N next, previous · g G top, end · esc close"), id="output-hint"
-        )
+        yield Static(id="output-hint")
 
     def on_mount(self) -> None:
-        """The text takes the keys."""
-        self.query_one(Pages).focus()
+        """The text takes the keys; what it is made of is looked at in the background."""
+        self._pages.focus()
+        self.set_interval(POLL_SECONDS, self._look)
+        self._look()
+        self._say()
+
+    def _look(self) -> None:
+        if not self._is_looking:
+            self._is_looking = True
+            self.run_worker(self._extend(), group="viewer")
+
+    async def _extend(self) -> None:
+        try:
+            while await asyncio.to_thread(self._text.extend):
+                self._pages.grown()
+        finally:
+            self._is_looking = False
+
+    # -- what is said ------------------------------------------------------------------------
+
+    def on_pages_moved(self) -> None:
+        """Where the view is."""
+        self._say()
+
+    def on_resize(self) -> None:
+        """The lines are cut to the new width."""
+        self._say()
+
+    def _say(self) -> None:
+        width = self.app.size.width - 2
+        place = self._place()
+        room = max(8, width - len(place) - 2)
+        title = clip(printable(self._title), room)
+        gap = " " * max(1, width - len(Content(title).plain) - len(place))
+        self.query_one("#output-title", Static).update(
+            Content.assemble((title, "bold"), gap, (place, ""))
+        )
+        hints = FOUND_HINTS if self._pages.words else HINTS
+        said = f"{self._found()} · " if self._pages.words else ""
+        if self._notice:
+            said = f"{self._notice} · "
+        hint = next((hint for hint in hints if len(said + hint) <= width), hints[-1])
+        self.query_one("#output-hint", Static).update(Content(clip(said + hint, width)))
+
+    def _place(self) -> str:
+        pages, total = self._pages, self._text.lines
+        if not total:
+            return "nothing yet" if pages.follows else "empty"
+        last = pages.last_line + 1
+        follows = " · following" if pages.follows else ""
+        return f"{last:,} of {total:,} ({last * 100 // total} %){follows}"
+
+    def _found(self) -> str:
+        pages = self._pages
+        words = f"“{clip(printable(pages.words), 24)}”"
+        if not pages.found:
+            return f"searching for {words}…" if pages.is_searching else f"no {words}"
+        count = f"{len(pages.found):,}"
+        if pages.is_searching or len(pages.found) >= FOUND_LINES:
+            count += "+"
+        if pages.current is None:
+            return f"{count} lines with {words}"
+        place = bisect_right(pages.found, pages.current)
+        return f"{place:,} of {count} lines with {words}"
+
+    # -- keys --------------------------------------------------------------------------------
 
     def action_find(self) -> None:
         """Open the search line."""
@@ -156,34 +154,81 @@ class OutputScreen(ModalScreen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Search."""
-        pages = self.query_one(Pages)
-        pages.search(event.value)
         self.query_one(Input).display = False
-        pages.focus()
-        found = plural(len(pages.found), "row") if event.value else ""
-        said = (
-            f"{found} with “{printable(event.value)}” · n N · esc close" if found else "esc close"
-        )
-        self.query_one("#output-hint", Static).update(Content(said))
+        self._pages.focus()
+        self._pages.search(event.value)
+        self._say()
 
     def action_step(self, direction: int) -> None:
         """To the next or previous find."""
-        self.query_one(Pages).step(direction)
+        self._pages.step(direction)
+
+    def action_move(self, rows: int) -> None:
+        """Some rows down, or up."""
+        self._pages.move(rows)
+
+    def action_page(self, pages: int) -> None:
+        """Down by what is in view, or up; two rows stay."""
+        self._pages.move(pages * max(1, self._pages.size.height - 2))
 
     def action_top(self) -> None:
-        """To the first row."""
-        self.query_one(Pages).scroll_home(animate=False)
+        """To the first line."""
+        self._pages.go_to(0)
 
     def action_bottom(self) -> None:
-        """To the last row."""
-        self.query_one(Pages).scroll_end(animate=False)
+        """To the last line."""
+        self._pages.go_to_end()
+
+    def action_wrap(self) -> None:
+        """Wrap long lines, or cut them."""
+        self._pages.toggle_wrap()
+
+    def action_follow(self) -> None:
+        """Stay at the end while the text grows, or not any more."""
+        self._pages.follows = not self._pages.follows
+        self._pages.changed()
+
+    def action_copy(self) -> None:
+        """Copy the text; of a very long one the end."""
+        self.run_worker(self._copy(), group="copy", exclusive=True)
+
+    async def _copy(self) -> None:
+        text = await asyncio.to_thread(self._text.tail, COPIED_CHARACTERS)
+        cast("ChatApp", self.app).verbs.copy_text(text)
+        lines = text.count("\n") + 1
+        rest = "" if lines >= self._text.lines else f" of {self._text.lines:,}, the end"
+        self._flash(f"Copied {lines:,} lines{rest}.")
+
+    def _flash(self, sentence: str) -> None:
+        """Say something in the hint line for some seconds."""
+        self._notice = sentence
+        self.set_timer(NOTICE_SECONDS, self._end_notice)
+        self._say()
+
+    def _end_notice(self) -> None:
+        self._notice = ""
+        self._say()
+
+    def action_open(self) -> None:
+        """Open the text in the person's editor."""
+        self.run_worker(self._open(), group="editor", exclusive=True)
+
+    async def _open(self) -> None:
+        try:
+            if self._path is not None:
+                await open_in_editor(self.app, self._path, os.environ)
+            else:
+                text = await asyncio.to_thread(self._text.tail, COPIED_CHARACTERS)
+                await edit(self.app, text, os.environ)
+        except EditorError as error:
+            self._flash(str(error))
 
     def action_back(self) -> None:
         """Leave the search line, else the screen."""
         search = self.query_one(Input)
         if search.display:
             search.display = False
-            self.query_one(Pages).focus()
+            self._pages.focus()
         else:
             self.dismiss(None)
 

@@ -1,0 +1,266 @@
+"""The rows of a long text: what is in view is drawn, whatever the length of the rest."""
+
+from __future__ import annotations
+
+import asyncio
+from bisect import bisect_left, bisect_right
+from typing import NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from textual import events
+from textual.message import Message
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agent_tui.tui.canvas import Canvas, Line
+from agent_tui.tui.looks import look_of
+from agent_tui.tui.texts import DiffText, LongText
+
+FOUND_LINES = 100_000
+"""More lines are not remembered; the count says so."""
+_SEARCHED_CHARACTERS = 4_000_000
+_GUTTER = 2
+_REVERSE = RichStyle(reverse=True)
+
+
+class _Place(NamedTuple):
+    """A row of the text: a line and the row in it."""
+
+    line: int
+    row: int
+
+
+class Pages(Widget, can_focus=True):
+    """A text that can be moved over and searched; the lines that were found have a mark."""
+
+    class Moved(Message):
+        """What is in view, or what was found, has changed."""
+
+    def __init__(self, text: LongText, *, follows: bool = False) -> None:
+        super().__init__()
+        self.text = text
+        self.wraps = True
+        """Long lines go on in the next row instead of being cut."""
+        self.follows = follows
+        """The view stays at the end while the text grows."""
+        self.words = ""
+        """What is searched for; empty for nothing."""
+        self.found: list[int] = []
+        """Lines that contain it, counted from 0, upper and lower case alike."""
+        self.is_searching = False
+        """There are lines left that were not looked at."""
+        self.current: int | None = None
+        """The line that was gone to last."""
+        self._top = _Place(0, 0)
+        self._canvas: Canvas | None = None
+        self._drawn: dict[int, list[Line]] = {}
+        self._search: asyncio.Task[None] | None = None
+        self._looked = 0
+        """How many lines were looked at for `words`."""
+
+    # -- what there is -----------------------------------------------------------------------
+
+    @property
+    def first_line(self) -> int:
+        """The first line in view, counted from 0."""
+        return self._top.line
+
+    @property
+    def last_line(self) -> int:
+        """The last line in view."""
+        return min(self._moved(self._top, self.size.height - 1).line, max(0, self.text.lines - 1))
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the end is in view."""
+        return self._top >= self._end()
+
+    def changed(self) -> None:
+        """The look has changed."""
+        self._drawn.clear()
+        if self.follows:
+            self._top = self._end()
+        self._show(self._top)
+
+    def grown(self) -> None:
+        """The text has become longer: it is followed, and searched on."""
+        self.changed()
+        if self.words:
+            self._looked = min(self._looked, self.text.stable)
+            del self.found[bisect_left(self.found, self._looked) :]
+            if not self.is_searching:
+                self._look_on(self.current)
+
+    def on_resize(self) -> None:
+        """Set for the new width; what was on top stays there."""
+        look = look_of(self)
+        self._canvas = Canvas(max(1, self.size.width - _GUTTER), look.base, look.style)
+        if isinstance(self.text, DiffText):
+            self.text.draw(self._canvas)
+        self.changed()
+
+    def on_unmount(self) -> None:
+        """Search no more."""
+        if self._search is not None:
+            self._search.cancel()
+
+    # -- moving ------------------------------------------------------------------------------
+
+    def move(self, rows: int) -> None:
+        """Down, or up; at the end the text is followed again if it was."""
+        self.follows = False
+        self._show(self._moved(self._top, rows))
+
+    def go_to(self, line: int) -> None:
+        """Put a line on top."""
+        self.follows = False
+        self._show(_Place(max(0, min(line, self.text.lines - 1)), 0))
+
+    def go_to_end(self) -> None:
+        """Show the last lines."""
+        self._show(self._end())
+
+    def toggle_wrap(self) -> None:
+        """Wrap long lines, or cut them."""
+        self.wraps = not self.wraps
+        self._top = _Place(self._top.line, 0)
+        self.changed()
+
+    def _show(self, place: _Place) -> None:
+        self._top = max(_Place(0, 0), min(place, self._end()))
+        self.refresh()
+        self.post_message(self.Moved())
+
+    def _end(self) -> _Place:
+        """The place on top when the last row is at the bottom."""
+        last = self.text.lines - 1
+        if last < 0:
+            return _Place(0, 0)
+        bottom = _Place(last, len(self._rows(last)) - 1)
+        return max(_Place(0, 0), self._moved(bottom, 1 - max(1, self.size.height)))
+
+    def _moved(self, place: _Place, rows: int) -> _Place:
+        line, row = place.line, place.row + rows
+        while row < 0 and line > 0:
+            line -= 1
+            row += len(self._rows(line))
+        while line < self.text.lines - 1 and row >= (height := len(self._rows(line))):
+            line, row = line + 1, row - height
+        return _Place(line, max(0, row))
+
+    # -- searching ---------------------------------------------------------------------------
+
+    def search(self, words: str) -> None:
+        """Find `words`, and go to the first line from here on that has them."""
+        if self._search is not None:
+            self._search.cancel()
+        self.words, self.found, self.current, self._looked = words, [], None, 0
+        self.is_searching = False
+        self._show(self._top)
+        if words:
+            self._look_on(None)
+
+    def _look_on(self, current: int | None) -> None:
+        self.is_searching = True
+        self._search = asyncio.get_running_loop().create_task(self._look_through(current is None))
+
+    async def _look_through(self, goes_there: bool) -> None:
+        """All lines in pieces, each in a thread, so that the screen goes on meanwhile."""
+        start = self._top.line
+        while len(self.found) < FOUND_LINES and self._looked < self.text.lines:
+            first = self._looked
+            found, looked = await asyncio.to_thread(
+                self.text.find, self.words, first, _SEARCHED_CHARACTERS
+            )
+            if self._looked != first:
+                continue  # the text has changed meanwhile
+            self._looked = looked
+            self.found += found
+            if goes_there and self.found and self.found[-1] >= start:
+                self._go_to_found(self.found[bisect_left(self.found, start)])
+                goes_there = False
+            self.post_message(self.Moved())
+        self.is_searching = False
+        if goes_there and self.found:
+            self._go_to_found(self.found[0])
+        self._show(self._top)
+
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) line that was found, around the ends."""
+        if not self.found:
+            return
+        here = self._top.line if self.current is None else self.current
+        if direction > 0:
+            place = bisect_right(self.found, here) % len(self.found)
+        else:
+            place = bisect_left(self.found, here) - 1
+        self._go_to_found(self.found[place])
+
+    def _go_to_found(self, line: int) -> None:
+        """A third of the view stays above what was found, unless it is in view already."""
+        self.follows = False
+        self.current = line
+        if self._top < _Place(line, 0) and line < self.last_line:
+            self._show(self._top)
+        else:
+            self._show(self._moved(_Place(line, 0), -(self.size.height // 3)))
+
+    # -- drawing -----------------------------------------------------------------------------
+
+    def render_line(self, y: int) -> Strip:
+        """One row of the view."""
+        width = self.size.width
+        place = self._moved(self._top, y)
+        if self._canvas is None or place.line >= self.text.lines:
+            return Strip.blank(width, self.rich_style)
+        rows = self._rows(place.line)
+        if place.row >= len(rows):
+            return Strip.blank(width, self._canvas.base.rich_style)
+        strip = rows[place.row].strip
+        mark = "  "
+        if self.words and self._is_found(place.line):
+            mark = "▸ " if place.line == self.current else "· "
+            strip = _with_found(strip, self.words)
+        gutter = Segment(mark, (self._canvas.base + self._canvas.style("cursor")).rich_style)
+        return Strip([gutter, *strip]).adjust_cell_length(width, self._canvas.base.rich_style)
+
+    def _is_found(self, line: int) -> bool:
+        place = bisect_left(self.found, line)
+        return place < len(self.found) and self.found[place] == line
+
+    def _rows(self, line: int) -> list[Line]:
+        """The rows of a line; at least one."""
+        rows = self._drawn.get(line)
+        if rows is None:
+            if self._canvas is None:
+                return [Line(Strip([]))]
+            if len(self._drawn) > 2_000:
+                self._drawn.clear()
+            rows = self._drawn[line] = self.text.rows(line, self._canvas, wraps=self.wraps)
+        return rows
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel moves three rows."""
+        event.stop()
+        self.move(3)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel moves three rows."""
+        event.stop()
+        self.move(-3)
+
+
+def _with_found(strip: Strip, words: str) -> Strip:
+    """The places of `words` in reverse video."""
+    text = strip.text
+    lower, wanted = text.lower(), words.lower()
+    pieces: list[Strip] = []
+    end = start = 0
+    while (start := lower.find(wanted, end)) >= 0:
+        cells = [Segment(text[:place]).cell_length for place in (end, start, start + len(wanted))]
+        pieces.append(strip.crop(cells[0], cells[1]))
+        pieces.append(strip.crop(cells[1], cells[2]).apply_style(_REVERSE))
+        end = start + len(wanted)
+    last = Segment(text[:end]).cell_length
+    return Strip.join([*pieces, strip.crop(last, strip.cell_length)])
