@@ -34,7 +34,8 @@ class FileMemory:
     """Shared by all file tools of one agent."""
 
     def __init__(self, keeper: Keeper | None = None) -> None:
-        self._keeper = keeper
+        self.keeper = keeper
+        """Told before every change; None if nothing is kept."""
         self._digest_by_path: dict[Path, str] = {}
         self._shown_by_call: dict[str, str] = {}
         self._table = threading.Lock()
@@ -77,8 +78,8 @@ class FileMemory:
         self, real: Path, name: str, before: bytes | None, after: bytes, signal: AbortSignal
     ) -> None:
         """Put `after` into the file, its old content kept before; raises what `replace` raises."""
-        if self._keeper is not None:
-            self._keeper.before_change(real, before, _mode_of(real), after)
+        if self.keeper is not None:
+            self.keeper.before_change(real, before, _mode_of(real), after)
         stale = before is not None and self.is_stale(real, before)
         replace(real, name, after, signal)
         if not stale:

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 from agent_tui.core.messages import AssistantMessage, TextBlock, ThinkingBlock, ToolCall
 from agent_tui.core.stream import BlockEvent
 from agent_tui.tui.blocks import AssistantBlock, Block, ThoughtBlock, ToolBlock
-from agent_tui.tui.panels import target_of, target_of_partial
+from agent_tui.tui.panels import path_of, target_of, target_of_partial
 
 NOTES: Mapping[str, str] = {
     "aborted": "interrupted",
@@ -135,7 +135,8 @@ class Answer:
             block.arguments(call.raw_arguments)
             block.name_target(call.name, target_of_partial(call.raw_arguments))
         else:
-            block.name_target(call.name, target_of(call.name, call.arguments))
+            args = call.arguments
+            block.name_target(call.name, target_of(call.name, args), path_of(call.name, args))
 
     def _show(self, index: int, block: B) -> B:
         self._blocks[index] = block

@@ -18,7 +18,7 @@ from agent_tui.core.messages import ToolResultMessage
 from agent_tui.tui.answer import View
 from agent_tui.tui.banner import Killed
 from agent_tui.tui.blocks import Block, ToolBlock, ToolStatus
-from agent_tui.tui.panels import changed_path, size_of, target_of, text_of_call
+from agent_tui.tui.panels import changed_path, path_of, size_of, target_of, text_of_call
 
 NEVER_RAN = ("Not started", "Aborted by the user before", "Aborted by the user. Not started")
 """How the engine's answers to calls begin that it did not run."""
@@ -129,7 +129,7 @@ class Calls:
             block = ToolBlock(event.tool_call_id, event.tool_name)
             self.view.append(block)
         target = target_of(event.tool_name, event.args)
-        block.name_target(event.tool_name, target)
+        block.name_target(event.tool_name, target, path_of(event.tool_name, event.args))
         now = self.now()
         block.start(now)
         self._open[event.tool_call_id] = _Open(

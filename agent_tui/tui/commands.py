@@ -70,6 +70,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("extend", "allow more of the budget that is used up", "extend", "[amount]", "alt+x"),
     Command("finish", "let one last answer follow, without tools", "finish", key="alt+l"),
     Command("usage", "what was spent; export writes a table", "usage", "[export FILE.csv]"),
+    Command("diff", "what the agent changed in this turn, or in the session", "diff", "[session]"),
     Command("why", "say what the turn is waiting for", "why", key="f3"),
     Command("yes", "allow what is asked, once", "yes", key="alt+y"),
     Command(

@@ -179,9 +179,11 @@ class Modes:
             case "y" if block is not None:
                 self._app.verbs.copy_text(block.source())
             case "enter" if block is not None:
-                self._app.verbs.view(block)
+                self._app.verbs.on_blocks.view(block)
             case "k" if isinstance(block, ToolBlock):
                 self._app.verbs.kill_tool(block)
+            case "o" if isinstance(block, ToolBlock):
+                self._app.verbs.on_blocks.open_file(block)
             case _:
                 return False
         return True

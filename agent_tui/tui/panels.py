@@ -47,6 +47,11 @@ def target_of_partial(raw: str) -> str:
     return one_line(value, TARGET_LIMIT)
 
 
+def path_of(name: str, args: Mapping[str, Any]) -> str:
+    """The file that a call reads or changes; empty for any other tool."""
+    return _text(args.get("path")) if name in ("read", "write", "edit") else ""
+
+
 def size_of(name: str, text: str, details: object, *, is_error: bool) -> str:
     """The size of a result for the header: `120 lines`, `+12 −3`, `exit 1 · 8 lines`."""
     known: Mapping[str, Any] = details if isinstance(details, Mapping) else {}

@@ -163,6 +163,11 @@ class Presenter:
         return self._prompts[0]
 
     @property
+    def turn_message_id(self) -> str | None:
+        """The message that the current or last turn began with; None before the first."""
+        return self._prompts[0].id if self._prompts else None
+
+    @property
     def is_stopping(self) -> bool:
         """Between a stop and the end of the turn."""
         return self._is_running and self._stopping_since is not None

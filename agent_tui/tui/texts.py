@@ -290,9 +290,7 @@ def plain(line: str) -> str:
     return "".join(run.text for run in _runs_of(line, ""))
 
 
-def _extended(
-    old: _Index, seek: Callable[[int], int], read: Callable[[int], bytes]
-) -> _Index:
+def _extended(old: _Index, seek: Callable[[int], int], read: Callable[[int], bytes]) -> _Index:
     """The index of `STEP_BYTES` more; the last block of before is looked at again."""
     starts, firsts = [*old.starts[:-1]], [*old.firsts[:-1]]
     position = old.starts[-1] if old.starts else 0

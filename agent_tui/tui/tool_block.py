@@ -64,6 +64,8 @@ class ToolBlock(Block):
         self.call_id = call_id
         """The id that the model gave the call."""
         self.status: ToolStatus = "pending"
+        self.path = ""
+        """The file that the call reads or changes, as given; empty if it is about none."""
         self._name = one_line(name)
         self._target = one_line(target)
         self._arguments = GrowingText()
@@ -102,9 +104,20 @@ class ToolBlock(Block):
 
     # What happens to the call
 
-    def name_target(self, name: str, target: str) -> None:
-        """Set what the header says, once the arguments are known."""
+    @property
+    def output(self) -> str:
+        """What the tool has reported so far, as it did."""
+        return self._text
+
+    @property
+    def diff(self) -> str:
+        """What the call changed, as a unified diff; empty if it changed nothing."""
+        return self._diff
+
+    def name_target(self, name: str, target: str, path: str = "") -> None:
+        """Set what the header says, once the arguments are known; `path` is the file they name."""
         self._name, self._target = one_line(name), one_line(target)
+        self.path = path or self.path
         self.version += 1
 
     def arguments(self, raw_text: str) -> None:

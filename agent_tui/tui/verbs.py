@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, ClassVar
 from agent_tui.core.errors import AgentError
 from agent_tui.core.model import THINKING_LEVELS
 from agent_tui.tui.approval_verbs import MODES, SCOPES, ApprovalVerbs
-from agent_tui.tui.blocks import AssistantBlock, Block, ThoughtBlock, ToolBlock
+from agent_tui.tui.block_verbs import BlockVerbs
+from agent_tui.tui.blocks import AssistantBlock, ThoughtBlock, ToolBlock
 from agent_tui.tui.budget import more_of
 from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
 from agent_tui.tui.complete import CommandHint
@@ -36,7 +37,8 @@ class Verbs:
         self._app = app
         self.models = ModelMenu(app)
         self.own = OwnCommands(app)
-        self._parts: tuple[object, ...] = (self.own, ApprovalVerbs(app))
+        self.on_blocks = BlockVerbs(app)
+        self._parts: tuple[object, ...] = (self.own, self.on_blocks, ApprovalVerbs(app))
         """Objects with further verbs: one for each area that has several."""
 
     def run(self, parsed: Parsed) -> str | None:
@@ -229,15 +231,6 @@ class Verbs:
         kept = "only inside this program" if how == "memory" else how
         self._app.flash(f"Copied {plural(len(text), 'character')} ({kept}).")
 
-    def view(self, block: Block) -> None:
-        """Show all of a block on a screen of its own, long output from its file."""
-        from agent_tui.tui.screens.output import OutputScreen, text_of_file
-
-        title = block.title if isinstance(block, ToolBlock) else "Message"
-        path = self._app.presenter.file_of(block)
-        text = text_of_file(Path(path)) if path is not None else None
-        self._app.push_screen(OutputScreen(title, block.source() if text is None else text))
-
     def kill_tool(self, block: ToolBlock) -> None:
         """End this tool; the turn goes on."""
         app = self._app
@@ -258,6 +251,7 @@ class Verbs:
             "always": lambda: [*SCOPES],
             "trust": lambda: ["no"],
             "usage": lambda: ["export"],
+            "diff": lambda: ["session"],
         }
         return [
             CommandHint(

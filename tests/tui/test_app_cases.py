@@ -15,7 +15,8 @@ import pytest
 
 from agent_tui.testing import Part, call, calls, hang, pause, text
 from agent_tui.tools import builtin_tools
-from agent_tui.tui.screens.output import OutputScreen, Pages
+from agent_tui.tui.pages import Pages
+from agent_tui.tui.screens.output import OutputScreen
 from tests.tui.chat import Chat, Gate, chat
 
 INPUT = Path(__file__).parent.parent / "cases" / "input"
@@ -219,7 +220,9 @@ async def test_the_viewer_shows_all_of_a_long_output_from_its_file(tmp_path: Pat
         await c.until(lambda: isinstance(c.app.screen, OutputScreen))
         await c.press("slash", *"20000", "enter")
 
-        assert c.app.screen.query_one(Pages).found == [19_999]
+        pages = c.app.screen.query_one(Pages)
+        await c.until(lambda: pages.found == [19_999])
+        assert pages.current == 19_999
 
 
 async def test_an_unknown_tool_is_answered_and_the_loop_goes_on() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from agent_tui.testing import call, calls, text, think
+from agent_tui.tui.pages import Pages
 from agent_tui.tui.screens.help import HelpScreen
 from agent_tui.tui.screens.models import ModelScreen
-from agent_tui.tui.screens.output import OutputScreen, Pages
+from agent_tui.tui.screens.output import OutputScreen
 from tests.tui.chat import Gate, chat
 
 
@@ -98,7 +99,9 @@ async def test_the_block_cursor_copies_and_opens_the_viewer() -> None:
         await c.press("enter")
         await c.until(lambda: isinstance(c.app.screen, OutputScreen))
         await c.press("slash", *"needle", "enter")
-        found = c.app.screen.query_one(Pages).found
+        pages = c.app.screen.query_one(Pages)
+        await c.until(lambda: not pages.is_searching)
+        found = pages.found
         await c.press("escape")
 
         assert copied == "one\n\ntwo needle\n\nthree"

@@ -15,6 +15,7 @@ from agent_tui.config import Flags, load_settings
 from agent_tui.session.session import Session
 from agent_tui.testing import ScriptedModel
 from agent_tui.tui.app import ChatApp
+from agent_tui.tui.pages import Pages
 from agent_tui.tui.screens.models import (
     MOST_SHOWN,
     ModelChoice,
@@ -23,7 +24,7 @@ from agent_tui.tui.screens.models import (
     Renewed,
     found_in,
 )
-from agent_tui.tui.screens.output import OutputScreen, Pages
+from agent_tui.tui.screens.output import OutputScreen
 from tests.providers.loopback import JSON, plays, serving
 
 THREE = [

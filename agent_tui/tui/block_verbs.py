@@ -1,0 +1,147 @@
+"""What can be done with a block: look at all of it, open its file, see what files became."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from agent_tui.tui.blocks import Block, ToolBlock
+from agent_tui.tui.editor import EditorError, open_in_editor
+
+if TYPE_CHECKING:
+    from agent_tui.tui.app import ChatApp
+    from agent_tui.tui.texts import LongText
+
+
+class FileChange(Protocol):
+    """What became of one file."""
+
+    @property
+    def path(self) -> Path:
+        """Which one."""
+
+    @property
+    def kind(self) -> str:
+        """`created`, `changed`, `deleted`, `same`."""
+
+    @property
+    def diff(self) -> str:
+        """From then to now."""
+
+    @property
+    def added(self) -> int:
+        """Lines."""
+
+    @property
+    def removed(self) -> int:
+        """Lines."""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Somebody else changed it after the agent."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing more is known."""
+
+
+class BlockVerbs:
+    """Verbs about panels and files."""
+
+    def __init__(self, app: ChatApp) -> None:
+        self._app = app
+
+    def view(self, block: Block) -> None:
+        """Show all of a block on a screen of its own, long output from its file."""
+        from agent_tui.tui.screens.output import OutputScreen
+        from agent_tui.tui.texts import PlainText
+
+        if isinstance(block, ToolBlock):
+            text, follows = self._text_of_call(block), block.is_running
+            path = self._output_of(block) or self._file_about(block)
+            self._app.push_screen(OutputScreen(block.title, text, path=path, follows=follows))
+        else:
+            self._app.push_screen(OutputScreen("Message", PlainText(block.source())))
+
+    def _text_of_call(self, block: ToolBlock) -> LongText:
+        from agent_tui.tui.texts import DiffText, FileText, LiveText, PlainText
+
+        if block.diff:
+            return DiffText([("", block.diff)])
+        if block.is_running:
+            return LiveText(lambda: block.output, lambda: self._app.presenter.file_of(block))
+        path = self._output_of(block)
+        return PlainText(block.output) if path is None else FileText(path)
+
+    def _output_of(self, block: Block) -> Path | None:
+        """The file with all output, if there is one still."""
+        name = self._app.presenter.file_of(block)
+        path = Path(name) if name is not None else None
+        return path if path is not None and path.is_file() else None
+
+    def _file_about(self, block: ToolBlock) -> Path | None:
+        """The file that a call reads or changes."""
+        if not block.path:
+            return None
+        path = self._app.session.cwd / Path(block.path).expanduser()
+        return path if path.is_file() else None
+
+    def open_file(self, block: ToolBlock) -> None:
+        """Open the file that a panel is about in the person's editor."""
+        path = self._file_about(block) or self._output_of(block)
+        if path is None:
+            self._app.flash("There is no file behind this panel.", "quiet")
+        else:
+            self._app.start(self._open(path))
+
+    async def _open(self, path: Path) -> None:
+        try:
+            await open_in_editor(self._app, path, os.environ)
+        except EditorError as error:
+            self._app.flash(str(error), "warning")
+
+    def diff(self, argument: str) -> str | None:
+        """What the agent changed since the turn began, or in the session."""
+        if argument not in ("", "turn", "session"):
+            return "/diff takes `session`, or nothing for this turn."
+        since = self._app.presenter.turn_message_id
+        if argument != "session" and since is None:
+            return "No turn has begun yet; /diff session shows what was changed before."
+        self._app.start(self._show_diff(None if argument == "session" else since))
+        return None
+
+    async def _show_diff(self, since: str | None) -> None:
+        from agent_tui.tui.screens.output import OutputScreen
+        from agent_tui.tui.texts import DiffText
+
+        checkpoints = self._app.session.checkpoints
+        changes = await asyncio.to_thread(checkpoints.changed_since, since)
+        changes = [change for change in changes if change.kind != "same"]
+        when = "in this session" if since is None else "in this turn"
+        if not changes:
+            hint = "" if since is None else "; /diff session shows all of them"
+            self._app.flash(f"edit and write have changed no file {when}{hint}.")
+            return
+        files = diff_sections(changes, self._app.session.cwd)
+        self._app.push_screen(OutputScreen(f"Changed {when}", DiffText(files)))
+
+
+def diff_sections(changes: Sequence[FileChange], cwd: Path) -> list[tuple[str, str]]:
+    """A title and a diff for each file."""
+    sections: list[tuple[str, str]] = []
+    for change in changes:
+        root = cwd.resolve()
+        is_inside = change.path.is_relative_to(root)
+        name = str(change.path.relative_to(root) if is_inside else change.path)
+        facts = [f"{change.kind} {name}"]
+        if change.problem is not None:
+            facts.append(change.problem)
+        elif change.diff:
+            facts.append(f"+{change.added} −{change.removed}")
+        if change.is_foreign:
+            facts.append("somebody else changed it too")
+        sections.append((" · ".join(facts), change.diff))
+    return sections

@@ -1,0 +1,193 @@
+"""The viewer over the chat: moving, searching, following, and what changed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agent_tui.testing import call, calls, text
+from agent_tui.tools import FileMemory, builtin_tools
+from agent_tui.tui.pages import Pages
+from agent_tui.tui.screens.output import OutputScreen
+from agent_tui.tui.texts import FileText
+from tests.tui.chat import Chat, Gate, chat
+
+
+def rows(c: Chat) -> list[str]:
+    """What the viewer shows."""
+    pages = c.app.screen.query_one(Pages)
+    return [pages.render_line(y).text.rstrip() for y in range(pages.size.height)]
+
+
+def said(c: Chat, name: str) -> str:
+    return str(c.app.screen.query_one(f"#output-{name}").render())
+
+
+async def look_at(c: Chat, screen: OutputScreen) -> Pages:
+    c.app.push_screen(screen)
+    await c.until(lambda: c.app.screen is screen and screen.query(Pages))
+    await c.until(lambda: screen.query_one(Pages).text.lines)
+    return screen.query_one(Pages)
+
+
+async def test_a_search_goes_over_the_whole_file_and_marks_what_it_found(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("".join(f"line {n}{' Needle' * (n % 1000 == 7)}\n" for n in range(20_000)))
+    async with chat() as c:
+        pages = await look_at(c, OutputScreen("bash", FileText(path)))
+        await c.press("ctrl+f", *"needle", "enter")
+        await c.until(lambda: not pages.is_searching)
+        first = said(c, "hint")
+        marked = [row for row in rows(c) if row.startswith("▸")]
+        await c.press("n", "n")
+        third = said(c, "hint"), pages.current
+        await c.press("upper_n", "upper_n", "upper_n")
+        around = pages.current
+
+        assert "1 of 20 lines with “needle”" in first
+        assert marked == ["▸ line 7 Needle"]
+        assert "3 of 20" in third[0]
+        assert third[1] == 2_007
+        assert around == 19_007
+
+
+async def test_what_was_found_is_reversed_not_only_coloured() -> None:
+    async with chat() as c:
+        await look_at(c, OutputScreen("a", "say the word once"))
+        await c.press("slash", *"WORD", "enter")
+        pages = c.app.screen.query_one(Pages)
+        await c.until(lambda: pages.found)
+        reversed_ = [s.text for s in pages.render_line(0) if s.style and s.style.reverse]
+
+        assert reversed_ == ["word"]
+
+
+async def test_nothing_found_is_said() -> None:
+    async with chat() as c:
+        await look_at(c, OutputScreen("a", "text"))
+        await c.press("slash", *"zzz", "enter")
+        await c.until(lambda: "no “zzz”" in said(c, "hint"))
+
+
+async def test_keys_move_over_the_text_and_the_title_says_where() -> None:
+    async with chat() as c:
+        await look_at(c, OutputScreen("a", "\n".join(f"line {n}" for n in range(100))))
+        height = c.app.screen.query_one(Pages).size.height
+        top = rows(c)[0]
+        await c.press("upper_g")
+        end = rows(c)[-1], said(c, "title")
+        await c.press("g", "down", "pagedown")
+        paged = rows(c)[0]
+        await c.press("end", "up")
+        up = rows(c)[-1]
+
+        assert top.strip() == "line 0"
+        assert end[0].strip() == "line 99"
+        assert "100 of 100 (100 %)" in end[1]
+        assert paged.strip() == f"line {height - 1}"
+        assert up.strip() == "line 98"
+
+
+async def test_a_long_line_wraps_until_w_is_pressed() -> None:
+    async with chat(size=(40, 12)) as c:
+        await look_at(c, OutputScreen("a", "x" * 60 + "\nnext"))
+        wrapped = [row.strip() for row in rows(c)][:3]
+        await c.press("w")
+        cut = [row.strip() for row in rows(c)][:2]
+
+        assert wrapped == ["x" * 38, "x" * 22, "next"]
+        assert cut == ["x" * 37 + "…", "next"]
+
+
+async def test_a_running_tool_is_followed_until_the_person_moves(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("line 0\n")
+    async with chat() as c:
+        pages = await look_at(c, OutputScreen("bash", FileText(path), follows=True))
+        with path.open("a") as stream:
+            stream.writelines(f"line {n}\n" for n in range(1, 200))
+        await c.until(lambda: rows(c)[-1].strip() == "line 199")
+        following = said(c, "title")
+        await c.press("up")
+        with path.open("a") as stream:
+            stream.write("line 200\n")
+        await c.until(lambda: pages.text.lines == 201)
+
+        assert "following" in following
+        assert rows(c)[-1].strip() == "line 198"
+
+
+async def test_what_was_found_grows_with_the_text(tmp_path: Path) -> None:
+    path = tmp_path / "out.txt"
+    path.write_text("word\n")
+    async with chat() as c:
+        pages = await look_at(c, OutputScreen("bash", FileText(path)))
+        await c.press("slash", *"word", "enter")
+        await c.until(lambda: pages.found == [0])
+        with path.open("a") as stream:
+            stream.write("other\nword again\n")
+        await c.until(lambda: pages.found == [0, 2])
+
+
+async def test_y_copies_all_of_it() -> None:
+    async with chat() as c:
+        await look_at(c, OutputScreen("a", "one\n\x1b[31mtwo\x1b[0m"))
+        await c.press("y")
+        await c.until(lambda: c.app.copier.text)
+
+        assert c.app.copier.text == "one\ntwo"
+        await c.until(lambda: "Copied 2 lines" in said(c, "hint"))
+
+
+async def test_without_an_editor_o_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", os.devnull)
+    monkeypatch.delenv("EDITOR", raising=False)
+    monkeypatch.delenv("VISUAL", raising=False)
+    async with chat() as c:
+        await look_at(c, OutputScreen("a", "one"))
+        await c.press("o")
+        await c.until(lambda: "No editor is set" in said(c, "hint"))
+
+
+async def test_enter_on_a_running_panel_follows_it() -> None:
+    gate = Gate()
+    async with chat(calls(call("bash", {"command": "make"})), text("ok"), tools=[gate.tool]) as c:
+        await c.say("go")
+        await c.until(lambda: gate.running)
+        await c.press("f6", "enter")
+        await c.until(lambda: isinstance(c.app.screen, OutputScreen))
+        follows = c.app.screen.query_one(Pages).follows
+        gate.open.set()
+        await c.press("escape")
+        await c.idle()
+
+        assert follows
+
+
+async def test_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
+    write = calls(call("write", {"path": "a.txt", "content": "one\n"}))
+    edit = calls(call("edit", {"path": "a.txt", "old": "one", "new": "two"}))
+    memory = FileMemory()
+    tools = builtin_tools(tmp_path, memory=memory)
+    async with chat(write, text("ok"), edit, text("ok"), tools=tools, cwd=tmp_path) as c:
+        memory.keeper = c.session.checkpoints
+        await c.say("/diff")
+        early = c.line("hint")
+        await c.say("first")
+        await c.idle()
+        await c.say("second")
+        await c.idle()
+        await c.say("/diff")
+        await c.until(lambda: isinstance(c.app.screen, OutputScreen))
+        turn = [row.split() for row in rows(c) if row]
+        await c.press("q")
+        await c.say("/diff session")
+        await c.until(lambda: isinstance(c.app.screen, OutputScreen))
+        session = [row.split() for row in rows(c) if row]
+
+        assert "No turn has begun yet" in early
+        assert turn[0] == ["changed", "a.txt", "·", "+1", "−1"]
+        assert turn[1:] == [["1", "-", "one"], ["1", "+", "two"]]
+        assert session == [["created", "a.txt", "·", "+1", "−0"], ["1", "+", "two"]]
