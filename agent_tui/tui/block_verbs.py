@@ -57,14 +57,13 @@ class BlockVerbs:
     def view(self, block: Block) -> None:
         """Show all of a block on a screen of its own, long output from its file."""
         from agent_tui.tui.screens.output import OutputScreen
-        from agent_tui.tui.texts import PlainText
 
         if isinstance(block, ToolBlock):
             text, follows = self._text_of_call(block), block.is_running
             path = self._output_of(block) or self._file_about(block)
             self._app.push_screen(OutputScreen(block.title, text, path=path, follows=follows))
         else:
-            self._app.push_screen(OutputScreen("Message", PlainText(block.source())))
+            self._app.push_screen(OutputScreen("Message", block.source()))
 
     def _text_of_call(self, block: ToolBlock) -> LongText:
         from agent_tui.tui.texts import DiffText, FileText, LiveText, PlainText

@@ -57,8 +57,10 @@ class LongText(Protocol):
 class PlainText:
     """A text in memory."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, at_words: bool = False) -> None:
+        """`at_words`: prose, whose rows end between words; else only the width counts."""
         self._lines = _split(text)
+        self._at_words = at_words
 
     @property
     def lines(self) -> int:
@@ -77,7 +79,7 @@ class PlainText:
     def rows(self, number: int, canvas: Canvas, *, wraps: bool) -> list[Line]:
         """The rows of a line."""
         earlier = "\n".join(self._lines[max(0, number - 50) : number])
-        return _rows_of(self._lines[number], earlier, canvas, wraps)
+        return _rows_of(self._lines[number], earlier, canvas, wraps, at_words=self._at_words)
 
     def find(self, words: str, first: int, limit: int) -> tuple[list[int], int]:
         """Lines with `words`."""
@@ -340,9 +342,11 @@ def _runs_of(line: str, earlier: str) -> list[Run]:
     return runs
 
 
-def _rows_of(line: str, earlier: str, canvas: Canvas, wraps: bool) -> list[Line]:
+def _rows_of(
+    line: str, earlier: str, canvas: Canvas, wraps: bool, *, at_words: bool = False
+) -> list[Line]:
     runs = _runs_of(line, earlier)
-    return canvas.lines(runs, words=False) if wraps else [canvas.row(runs)]
+    return canvas.lines(runs, words=at_words) if wraps else [canvas.row(runs)]
 
 
 def _found(lines: Sequence[str], words: str, first: int) -> list[int]:

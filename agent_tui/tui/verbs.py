@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class Verbs:
     """One method a verb, named as in the registry."""
 
-    PARTS: ClassVar[tuple[type, ...]] = (OwnCommands, ApprovalVerbs)
+    PARTS: ClassVar[tuple[type, ...]] = (OwnCommands, BlockVerbs, ApprovalVerbs)
     """Classes that have further verbs."""
 
     def __init__(self, app: ChatApp) -> None:

@@ -128,7 +128,9 @@ async def test_a_live_view_is_a_bounded_end_with_counters(bash: Tool) -> None:
 
     assert updates[-1].text.startswith("49961\n")
     assert updates[-1].text.endswith("\n50000")
-    assert updates[-1].details == {"lines": 50000, "bytes": 288894}
+    details = updates[-1].details
+    assert (details["lines"], details["bytes"]) == (50000, 288894)
+    assert Path(details["output_path"]).read_text().endswith("\n50000\n")
 
 
 async def test_a_flood_is_shortened_and_saved_whole(bash: Tool, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ class OutputScreen(ModalScreen[None]):
         """`path` is the file that the text comes from, for the editor."""
         super().__init__()
         self._title = title
-        self._text: LongText = PlainText(text) if isinstance(text, str) else text
+        self._text: LongText = PlainText(text, at_words=True) if isinstance(text, str) else text
         self._path = path
         self._pages = Pages(self._text, follows=follows)
         self._is_looking = False
