@@ -62,7 +62,8 @@ def _open_linear(flags: Flags) -> int:
 
     settings = settings_for(flags)
     session = build_session(settings)
-    greeting = [f"{settings.model} answers ({settings.model_reason})", *settings.problems]
+    notices = [*settings.problems, *session.kit.notices]
+    greeting = [f"{settings.model} answers ({settings.model_reason})", *notices]
     return run_linear(session, greeting, sys.stdin, sys.stdout)
 
 

@@ -356,3 +356,19 @@ def test_the_command_line_alone_loads_no_session() -> None:
 
     assert "agent_tui.session.session" not in done.stdout.split()
     assert "pydantic" not in done.stdout.split()
+
+
+def test_run_sends_what_a_template_stands_for(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "review.md").write_text("Review $1 closely.")
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools" / "broken.py").write_text("1 / 0\n")
+
+    code, out, err = program(
+        "run", "--json", "/review a.py", cwd=tmp_path, AGENT_TUI_HOME=str(tmp_path)
+    )
+
+    assert code == 0
+    assert "Review a.py closely." in out
+    assert "broken.py: ZeroDivisionError: division by zero (line 1)" in err
+    assert all(json.loads(line) for line in out.splitlines())

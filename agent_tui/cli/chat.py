@@ -34,6 +34,7 @@ from agent_tui.cli.options import (
 )
 from agent_tui.cli.program import app
 from agent_tui.cli.standard_input import prompt_text
+from agent_tui.core.text import printable
 from agent_tui.launch import settings_for
 
 
@@ -120,6 +121,8 @@ def run(
     for problem in settings.problems:
         typer.echo(f"agent-tui: {problem}", err=True)
     session = build_session(settings, unattended=True)
+    for notice in session.kit.notices:
+        typer.echo(f"agent-tui: {printable(notice)}", err=True)
     text = prompt_text(prompt)
     text = session.kit.expanded(text) or text
     raise typer.Exit(run_prompt(session, text, as_json=as_json, out=sys.stdout, err=sys.stderr))

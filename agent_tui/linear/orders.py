@@ -10,6 +10,7 @@ from agent_tui.core.errors import AgentError
 from agent_tui.core.figures import count, money
 from agent_tui.core.model import THINKING_LEVELS
 from agent_tui.session.events import Answer
+from agent_tui.session.outfit import Outfit
 from agent_tui.session.session import Session
 
 HELP = """\
@@ -20,6 +21,7 @@ an empty line: sends what is on hold
 /queue: what is pending                         /drop N: remove one of them
 /yes /always /no [COMMENT]: answer a question   /extend [N] /finish: answer one about a budget
 /why: what is being waited for                  /usage: what was spent
+/reload: read instructions, skills, templates, tools and hooks again
 /model KEY  /thinking LEVEL  /mode MODE         /quit: leave (Ctrl+D does the same)"""
 
 
@@ -54,6 +56,7 @@ class Orders:
             "model": self._model,
             "thinking": self._thinking,
             "mode": self._mode,
+            "reload": self._reload,
             "quit": lambda _: leave(),
         }
 
@@ -64,6 +67,8 @@ class Orders:
         try:
             if command is not None:
                 command(argument.strip())
+            elif (message := self._session.kit.expanded(line)) is not None:
+                self._message(message)
             elif line.startswith("/") and name.replace("-", "").isalpha():
                 self._say("unknown", f"there is no command /{name}; /help lists them")
             else:
@@ -81,7 +86,19 @@ class Orders:
         else:
             self._start(session.prompt(line))
 
+    def _reload(self, _: str) -> None:
+        outfit = self._session.outfit
+        if outfit is None:
+            self._say("reload", "this chat was opened without settings")
+        else:
+            self._start(self._read_again(outfit))
+
+    async def _read_again(self, outfit: Outfit) -> None:
+        told = await outfit.reload()
+        self._say("reload", "\n".join(told) or "nothing has changed")
+
     def _follow_up(self, text: str) -> None:
+        text = self._session.kit.expanded(text) or text
         if self._session.is_running:
             self._session.follow_up(text)
         else:

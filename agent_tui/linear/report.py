@@ -27,6 +27,7 @@ from agent_tui.session.events import (
     AutoRetryStartEvent,
     BudgetRequestEvent,
     BudgetWarningEvent,
+    NoticeEvent,
     QueueUpdateEvent,
 )
 from agent_tui.session.session import Session
@@ -109,6 +110,8 @@ class Report:
                 self.say("budget", f"used up: {request.message}. /extend [N], /finish, /stop")
             case BudgetWarningEvent():
                 self.say("budget", event.message)
+            case NoticeEvent():
+                self.say("notice", event.message)
             case AutoRetryStartEvent():
                 tries = f"{event.attempt}/{event.max_attempts}"
                 self.say(

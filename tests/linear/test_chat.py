@@ -7,11 +7,14 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 
 import pytest
 
 from agent_tui import Agent, ToolContext, tool
+from agent_tui.config import Flags, load_settings
 from agent_tui.linear.chat import run_linear
+from agent_tui.session.outfit import Outfit
 from agent_tui.session.session import Session
 from agent_tui.testing import Part, ScriptedModel, call, calls, hang, text
 
@@ -174,3 +177,17 @@ def test_every_command_has_its_reply(line: str, reply: str) -> None:
 
 def test_a_message_that_begins_with_a_path_is_a_message() -> None:
     assert "[turn]" in chat([text("ok")], ("ready", "/usr/bin is missing"))
+
+
+def test_templates_are_sent_and_everything_is_read_again(tmp_path: Path) -> None:
+    (tmp_path / "prompts").mkdir()
+    (tmp_path / "prompts" / "review.md").write_text("Review $1.")
+    model = ScriptedModel([text("ok")])
+    session = Session.open(Agent("test/m", stream_fn=model))
+    session.wear(Outfit(load_settings(Flags(), {"AGENT_TUI_HOME": str(tmp_path)}, tmp_path), []))
+    paper = Paper()
+    deeds = [("/help", "/review a.py"), ("[turn]", "/reload"), ("nothing has changed", "/quit")]
+
+    run_linear(session, [], Typist(paper, deeds), paper)
+
+    assert model.requests[0].messages[-1].text == "Review a.py."
