@@ -29,16 +29,27 @@ class Paper(io.StringIO):
     def __init__(self) -> None:
         super().__init__()
         self._news = threading.Condition()
+        self._is_full = False
 
     def write(self, words: str) -> int:
         with self._news:
             self._news.notify_all()
             return super().write(words)
 
-    def wait_for(self, words: str) -> None:
+    def wait_for(self, words: str) -> bool:
+        """True once they are there, False if nothing will be printed any more."""
         with self._news:
-            seen = self._news.wait_for(lambda: words in self.getvalue(), PATIENCE_SECONDS)
-        assert seen, f"no {words!r} in:\n{self.getvalue()}"
+            came = self._news.wait_for(
+                lambda: words in self.getvalue() or self._is_full, PATIENCE_SECONDS
+            )
+        assert came, f"no {words!r} in:\n{self.getvalue()}"
+        return words in self.getvalue()
+
+    def end(self) -> None:
+        """Nothing will be printed any more."""
+        with self._news:
+            self._is_full = True
+            self._news.notify_all()
 
 
 class Typist(io.StringIO):
@@ -51,7 +62,8 @@ class Typist(io.StringIO):
 
     def __iter__(self) -> Iterator[str]:  # type: ignore[override]
         for words, act in self._script:
-            self._paper.wait_for(words)
+            if not self._paper.wait_for(words):
+                return
             if isinstance(act, str):
                 yield f"{act}\n"
             else:
@@ -75,6 +87,7 @@ def chat(script: list[Part | list[Part]], *typed: tuple[str, Deed]) -> str:
     paper = Paper()
     agent = Agent("test/m", tools=[bash], stream_fn=ScriptedModel(script))
     code = run_linear(Session.open(agent), ["ready"], Typist(paper, typed), paper)
+    paper.end()
     assert code == 0
     return paper.getvalue()
 
