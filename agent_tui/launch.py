@@ -57,6 +57,7 @@ def _chat(flags: Flags) -> ChatApp:
 
 
 def _open_linear(flags: Flags) -> int:
+    from agent_tui.config import NOT_TRUSTED
     from agent_tui.linear.chat import run_linear
     from agent_tui.session.build import build_session
 
@@ -64,6 +65,7 @@ def _open_linear(flags: Flags) -> int:
     session = build_session(settings)
     notices = [*settings.problems, *session.kit.notices]
     greeting = [f"{settings.model} answers ({settings.model_reason})", *notices]
+    greeting += [NOT_TRUSTED] if settings.asks_for_trust else []
     return run_linear(session, greeting, sys.stdin, sys.stdout)
 
 

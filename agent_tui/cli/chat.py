@@ -69,12 +69,6 @@ def chat(
     raise typer.Exit(open_chat(flags_of(context)))
 
 
-_NOT_TRUSTED = (
-    ".agent-tui/ of this folder is not used, nobody has said that it may be: "
-    "agent-tui run --trust for this once, agent-tui config trust for good"
-)
-
-
 @app.command()
 def run(
     context: typer.Context,
@@ -113,11 +107,12 @@ def run(
     limit is used up, 130 aborted.
     """
     settings = settings_for(flags_of(context))
+    from agent_tui.config import NOT_TRUSTED
     from agent_tui.headless import run_prompt
     from agent_tui.session.build import build_session
 
     if settings.asks_for_trust:
-        typer.echo(f"agent-tui: {_NOT_TRUSTED}", err=True)
+        typer.echo(f"agent-tui: {NOT_TRUSTED}", err=True)
     for problem in settings.problems:
         typer.echo(f"agent-tui: {problem}", err=True)
     session = build_session(settings, unattended=True)

@@ -26,11 +26,18 @@ from agent_tui.config.settings import (
     QueueMode,
     Settings,
 )
-from agent_tui.config.trust import PROJECT_FOLDER, Trust, brings_something, what_it_brings
+from agent_tui.config.trust import (
+    NOT_TRUSTED,
+    PROJECT_FOLDER,
+    Trust,
+    brings_something,
+    what_it_brings,
+)
 
 __all__ = [
     "APIS",
     "LIMITS",
+    "NOT_TRUSTED",
     "PROJECT_FOLDER",
     "TIMEOUTS",
     "AfterAbort",

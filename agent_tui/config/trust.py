@@ -19,6 +19,10 @@ from agent_tui.config.keeping import write_private
 
 PROJECT_FOLDER = ".agent-tui"
 """The folder inside a project that holds its settings, tools and hooks."""
+NOT_TRUSTED = (
+    ".agent-tui/ of this folder is not used, nobody has said that it may be: "
+    "agent-tui run --trust for this once, agent-tui config trust for good"
+)
 _MANY_FILES, _MANY_BYTES = 500, 8_000_000
 """More than this is not looked through, and therefore never trusted."""
 _LINES = 60

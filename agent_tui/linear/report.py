@@ -104,7 +104,9 @@ class Report:
             case ApprovalRequestEvent(request=request):
                 lines = [f"{request.tool_name} asks, because {request.reason}:", request.detail]
                 if request.rule is not None:
-                    lines.append(f"/always would allow {request.rule}")
+                    where = request.scope
+                    where = where if where == "everywhere" else f"in this {where}"
+                    lines.append(f"/always would allow, {where}: {request.rule}")
                 self.say("approval", "\n".join([*lines, "/yes, /always, /no [COMMENT]"]))
             case BudgetRequestEvent(request=request):
                 self.say("budget", f"used up: {request.message}. /extend [N], /finish, /stop")
