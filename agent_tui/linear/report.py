@@ -104,9 +104,8 @@ class Report:
             case ApprovalRequestEvent(request=request):
                 lines = [f"{request.tool_name} asks, because {request.reason}:", request.detail]
                 if request.rule is not None:
-                    where = request.scope
-                    where = where if where == "everywhere" else f"in this {where}"
-                    lines.append(f"/always would allow, {where}: {request.rule}")
+                    at = "" if request.scope == "everywhere" else "in this "
+                    lines.append(f"/always would allow, {at}{request.scope}: {request.rule}")
                 self.say("approval", "\n".join([*lines, "/yes, /always, /no [COMMENT]"]))
             case BudgetRequestEvent(request=request):
                 self.say("budget", f"used up: {request.message}. /extend [N], /finish, /stop")

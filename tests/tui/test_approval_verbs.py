@@ -272,8 +272,8 @@ async def test_a_folder_that_brings_something_is_asked_about_with_every_command(
 
 async def test_trust_is_kept_and_opens_the_chat_anew(tmp_path: Path, project: Path) -> None:
     home = tmp_path / "home"
-    async with chat_in(home, project) as (app, pilot):
-        await say(app, pilot, "/trust")
+    async with chat_in(home, project) as (app, _):
+        app.run_verb("trust")
 
     settings = load_settings(Flags(cwd=project), {"AGENT_TUI_HOME": str(home)}, project)
     assert app.reopens
