@@ -283,8 +283,8 @@ async def test_trust_is_kept_and_opens_the_chat_anew(tmp_path: Path, project: Pa
 async def test_a_conversation_is_not_lost_for_trust(tmp_path: Path, project: Path) -> None:
     async with chat_in(tmp_path / "home", project, text("hello")) as (app, pilot):
         await say(app, pilot, "hi")
-        await _until(pilot, lambda: not app.is_busy and app.session.agent.state.messages)
-        await say(app, pilot, "/trust")
+        await _until(pilot, lambda: len(app.session.agent.state.messages) == 2)
+        app.run_verb("trust")
 
         assert not app.reopens
         assert "It counts from the next start on." in as_text(app.chrome.rows("hint"))
@@ -295,7 +295,7 @@ async def test_a_folder_that_was_refused_is_not_asked_about_again(
 ) -> None:
     home = tmp_path / "home"
     async with chat_in(home, project) as (app, pilot):
-        await say(app, pilot, "/trust no")
+        await say(app, pilot, "/trust no ")
     async with chat_in(home, project) as (app, _):
         said = notices(app)
 
@@ -313,6 +313,7 @@ async def test_a_trust_that_cannot_be_kept_is_said(tmp_path: Path, project: Path
     home = tmp_path / "home"
     home.write_text("in the way")
     async with chat_in(home, project) as (app, pilot):
-        await say(app, pilot, "/trust")
+        app.run_verb("trust")
+        await pilot.pause()
 
         assert "The answer cannot be kept" in as_text(app.chrome.rows("hint"))
