@@ -287,7 +287,7 @@ async def test_a_conversation_is_not_lost_for_trust(tmp_path: Path, project: Pat
         app.run_verb("trust")
 
         assert not app.reopens
-        assert "It counts from the next start on." in as_text(app.chrome.rows("hint"))
+        assert "Trusted: /reload uses its tools" in as_text(app.chrome.rows("hint"))
 
 
 async def test_a_folder_that_was_refused_is_not_asked_about_again(
