@@ -46,10 +46,10 @@ def _chat(flags: Flags) -> ChatApp:
         known = ", ".join(themes)
         raise ConfigError(f"--theme: there is no theme {flags.theme!r}; known: {known}")
 
-    def open_session() -> Session:  # called behind the first paint
-        from agent_tui.session.build import build_session
+    async def open_session() -> Session:  # called behind the first paint
+        from agent_tui.session.build import open_session
 
-        return build_session(settings)
+        return await open_session(settings)
 
     screen = ChatApp(open_session, settings=settings)
     screen.run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 
 from agent_tui.agent.agent import Agent
@@ -10,6 +11,7 @@ from agent_tui.session.approvals import Approvals
 from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.session.first_model import settle_model
 from agent_tui.session.judging import judge_for
+from agent_tui.session.kit import Kit, has_own_code, load_kit
 from agent_tui.session.models import ModelBook
 from agent_tui.session.outfit import Outfit
 from agent_tui.session.rule_book import RuleBook
@@ -21,10 +23,19 @@ MAX_ITERATIONS = 100
 """Steps of a turn when nobody says otherwise."""
 
 
-def build_session(settings: Settings, *, unattended: bool = False) -> Session:
+async def open_session(settings: Settings) -> Session:
+    """The same as `build_session` without holding up the loop while the person's files load."""
+    kit = await asyncio.to_thread(load_kit, settings) if has_own_code(settings) else None
+    return build_session(settings, kit=kit)
+
+
+def build_session(
+    settings: Settings, *, unattended: bool = False, kit: Kit | None = None
+) -> Session:
     """A session by these settings; makes no model call.
 
-    With `unattended`, a call that needs approval is refused with a sentence instead of waiting.
+    `kit` is what the person brought along, if it is loaded already. With `unattended`, a call that
+    needs approval is refused with a sentence instead of waiting.
 
     Raises:
         ConfigError, InvalidInputError: What cannot be built, in one sentence with a way out.
@@ -35,9 +46,9 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
     memory = FileMemory(checkpoints)
     checkpoints.on_restored = memory.forget
     if settings.agent is not None:
-        agent, outfit = _own_agent(settings, book)
+        agent, outfit = _own_agent(settings, book, kit)
     else:
-        agent, outfit = _agent(settings, book, memory)
+        agent, outfit = _agent(settings, book, memory, kit)
     steps = settings.max_iterations or agent.max_iterations or MAX_ITERATIONS
     # Where somebody can be asked, the limit is a question between two steps, not the run's end.
     agent.max_iterations = steps if unattended else None
@@ -70,14 +81,16 @@ def build_session(settings: Settings, *, unattended: bool = False) -> Session:
     return session
 
 
-def _agent(settings: Settings, book: ModelBook, memory: FileMemory) -> tuple[Agent, Outfit]:
+def _agent(
+    settings: Settings, book: ModelBook, memory: FileMemory, kit: Kit | None
+) -> tuple[Agent, Outfit]:
     builtin = builtin_tools(
         settings.cwd,
         output_dir=settings.folders.output,
         environ=settings.environ,
         memory=memory,
     )
-    outfit = Outfit(settings, builtin)
+    outfit = Outfit(settings, builtin, kit)
     agent = Agent(
         book.find(settings.model or ""),
         system_prompt=outfit.prompt,
@@ -89,7 +102,7 @@ def _agent(settings: Settings, book: ModelBook, memory: FileMemory) -> tuple[Age
     return agent, outfit
 
 
-def _own_agent(settings: Settings, book: ModelBook) -> tuple[Agent, Outfit]:
+def _own_agent(settings: Settings, book: ModelBook, kit: Kit | None) -> tuple[Agent, Outfit]:
     """The agent that `--agent` names, changed only in what other flags say."""
     agent = load_agent(settings.agent or "", settings.cwd)
     if settings.model is not None:
@@ -101,7 +114,7 @@ def _own_agent(settings: Settings, book: ModelBook) -> tuple[Agent, Outfit]:
     if settings.append_system_prompt is not None:
         parts = (agent.state.system_prompt, settings.append_system_prompt)
         agent.state.system_prompt = "\n\n".join(part for part in parts if part)
-    outfit = Outfit(settings, agent.state.tools)
+    outfit = Outfit(settings, agent.state.tools, kit)
     if len(outfit.tools) != len(agent.state.tools):
         agent.state.tools = outfit.tools
     return agent, outfit

@@ -79,6 +79,14 @@ def load_kit(settings: Settings, *, before: Kit | None = None) -> Kit:
     return kit
 
 
+def has_own_code(settings: Settings) -> bool:
+    """Whether loading runs Python of the person's own, which may take its time."""
+    if settings.tools_files:
+        return True
+    folders = _places(settings, "tools") if settings.agent is None else []
+    return any(tool_files_in(folder) for folder in folders)
+
+
 def changes(before: Kit, now: Kit) -> list[str]:
     """What is different, a sentence each; empty if nothing is."""
     old_tools, new_tools = _tool_names(before), _tool_names(now)

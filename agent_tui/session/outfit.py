@@ -27,8 +27,12 @@ class Outfit:
     prompt (`prompt` is None), and only gets the tools that a flag names.
     """
 
-    def __init__(self, settings: Settings, agent_tools: Sequence[Tool]) -> None:
+    def __init__(
+        self, settings: Settings, agent_tools: Sequence[Tool], kit: Kit | None = None
+    ) -> None:
         """`agent_tools` are there without any file: the built-in ones, or those of an own agent.
+
+        `kit` is what `load_kit` gave for these settings, if it was called already.
 
         Raises:
             ConfigError: A file of tools that a flag names cannot be used.
@@ -42,7 +46,7 @@ class Outfit:
         self._today = date.today()
         self._told: set[Path] = set()
         self._hooks: SessionHooks | None = None
-        self._put_on(load_kit(settings))
+        self._put_on(load_kit(settings) if kit is None else kit)
 
     @property
     def summary(self) -> str:

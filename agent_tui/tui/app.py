@@ -81,7 +81,7 @@ class ChatApp(App[None], inherit_bindings=False):
         clock: Callable[[], float] = time.monotonic,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
-        """`source` is an `Agent`, a `Session`, or a function without arguments that gives one."""
+        """`source` is an `Agent`, a `Session`, or a function, plain or async, that gives one."""
         super().__init__(driver_class=driver_class())
         folders = [settings.folders.themes] if settings is not None else []
         self._problems = themes.install(self, folders, settings.theme if settings else None)
@@ -137,9 +137,9 @@ class ChatApp(App[None], inherit_bindings=False):
         self._forget_signals = on_signals(self._leaving.by_signal)
         self.prompt.focus()
         self.chrome.draw()
-        self.call_after_refresh(self._open)
+        self.call_after_refresh(lambda: self.start(self._open()))
 
-    def _open(self) -> None:
+    async def _open(self) -> None:
         """Open the session; what only a session needs is loaded here, behind the first paint."""
         from agent_tui.tui.delivery import Delivery
         from agent_tui.tui.modes import Modes
@@ -148,7 +148,7 @@ class ChatApp(App[None], inherit_bindings=False):
         from agent_tui.tui.verbs import Verbs
 
         try:
-            session = self.session = session_of(self._source, self._cwd)
+            session = self.session = await session_of(self._source, self._cwd)
         except AgentError as error:
             self.exit(return_code=2, message=Text(f"agent-tui: {error.message}"))
             return
@@ -219,7 +219,8 @@ class ChatApp(App[None], inherit_bindings=False):
             await work
         except Exception as error:  # the top: a bug must not take the chat down
             if not self.is_ready:
-                raise
+                self._handle_exception(error)
+                return
             self.log.error(repr(error))
             self.presenter.say(f"Internal error: {type(error).__name__}: {error}", "error")
             self.redraw()

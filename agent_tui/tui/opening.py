@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,11 +16,13 @@ if TYPE_CHECKING:
     from agent_tui.tui.blocks import NoticeKind
 
 
-def session_of(source: Any, cwd: Path) -> Session:
+async def session_of(source: Any, cwd: Path) -> Session:
     """The session in `source`: an `Agent`, a `Session`, or a function that gives one of them."""
     from agent_tui.session.session import Session
 
     opened = source() if callable(source) else source
+    if inspect.isawaitable(opened):
+        opened = await opened
     return opened if isinstance(opened, Session) else Session.open(opened, cwd=cwd)
 
 

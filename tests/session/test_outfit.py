@@ -10,7 +10,7 @@ import pytest
 
 from agent_tui.config import Flags, load_settings
 from agent_tui.core.errors import ConfigError
-from agent_tui.session.build import build_session
+from agent_tui.session.build import build_session, open_session
 from agent_tui.session.events import NoticeEvent
 from agent_tui.session.session import Session
 from agent_tui.testing import ScriptedModel, call, calls, text
@@ -155,6 +155,19 @@ def test_a_broken_file_is_a_sentence_or_stops_the_start(
     assert words in notice
     assert words in caught.value.message
     assert caught.value.message.startswith(f"--tools {path}: ")
+
+
+async def test_files_of_tools_do_not_hold_up_the_screen_while_they_load(place: Place) -> None:
+    place.put(
+        "home/tools/add.py",
+        "import threading\n"
+        "assert threading.current_thread() is not threading.main_thread()\n" + ADD,
+    )
+    environ = {"AGENT_TUI_HOME": str(place.home)}
+
+    session = await open_session(load_settings(Flags(), environ, place.project))
+
+    assert "add" in names(session)
 
 
 def test_what_a_file_prints_while_it_loads_stays_out_of_standard_output(
