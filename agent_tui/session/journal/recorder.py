@@ -1,0 +1,111 @@
+"""Events as entries: what happens in a session is in its journal before anybody else hears of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from agent_tui.agent.queues import QueuedItem
+from agent_tui.agent.state import AgentState
+from agent_tui.core.events import AgentEndEvent, AgentStartEvent, MessageEndEvent, TurnEndEvent
+from agent_tui.core.events import TurnStartEvent
+from agent_tui.core.messages import AssistantMessage
+from agent_tui.session.events import (
+    AgentSettledEvent,
+    AnyEvent,
+    AutoRetryStartEvent,
+    QueueUpdateEvent,
+)
+from agent_tui.session.journal.journal import Journal
+
+PENDING = "pending"
+"""The `custom` entry that holds the queue."""
+
+
+class Recorder:
+    """Writes one agent's journal."""
+
+    def __init__(self, journal: Journal, state: AgentState) -> None:
+        self._journal = journal
+        self._state = state
+        self._run_id: str | None = None
+        self._recorded: list[QueuedItem] = []
+        """The queue as the journal has it."""
+        self._queue: list[QueuedItem] = []
+        """The queue as it is."""
+
+    def see(self, event: AnyEvent) -> None:
+        """Write what an event means, if it means anything to a later time."""
+        match event:
+            case MessageEndEvent(message=message):
+                self._journal.add_message(message)
+                self._note_queue()
+            case QueueUpdateEvent(items=items):
+                self._queue_changed([*items])
+            case AgentStartEvent():
+                self._run_id = event.run_id
+                self.note_settings()
+                self._journal.add("run", {"phase": "start", "run_id": event.run_id})
+            case TurnStartEvent():
+                self.note_settings()
+            case TurnEndEvent():
+                self._journal.sync()
+            case AgentEndEvent():
+                outcome = {"phase": "end", "run_id": self._run_id, "outcome": event.reason}
+                self._journal.add("run", outcome)
+                self._run_id = None
+            case AutoRetryStartEvent():
+                self.leave_failed_answer("retry")
+            case AgentSettledEvent():
+                self._note_queue()
+                self._journal.flush()
+
+    def note_settings(self) -> None:
+        """Write which model answers, and how hard it thinks, if that is new here."""
+        tree, state = self._journal.tree, self._state
+        for kind, field, value in (
+            ("model_change", "model", state.model.key),
+            ("thinking_change", "thinking_level", state.thinking_level),
+        ):
+            last = tree.last(kind)
+            if last is None or last.data.get(field) != value:
+                self._journal.add(kind, {field: value})
+
+    def leave_failed_answer(self, reason: str) -> None:
+        """The answer at the end failed and is asked for again: the next one takes its place."""
+        path = self._journal.tree.path()
+        place = next((n for n in range(len(path) - 1, -1, -1) if path[n].message), None)
+        if place is None:
+            return
+        message = path[place].message
+        if isinstance(message, AssistantMessage) and message.error is not None:
+            self._journal.move(path[place].parent_id, reason)
+
+    def take_back(self, message_id: str) -> None:
+        """A prompt without an answer went back to the person: it is not on the way any more."""
+        entry = self._journal.tree.get(message_id)
+        if entry is not None:
+            self._journal.move(entry.parent_id, "taken back")
+
+    def _queue_changed(self, items: list[QueuedItem]) -> None:
+        # What left the queue was delivered or removed. If it was delivered, its message is about to
+        # be written: until then the journal keeps it as pending, so that a crash loses nothing.
+        known = {item.id for item in self._recorded}
+        self._queue = items
+        left = known - {item.id for item in items}
+        if not left or not self._run_id or any(item.id not in known for item in items):
+            self._note_queue()
+
+    def _note_queue(self) -> None:
+        if self._queue == self._recorded:
+            return
+        self._recorded = self._queue
+        self._journal.add_custom(PENDING, {"items": [_as_data(item) for item in self._queue]})
+
+
+def _as_data(item: QueuedItem) -> dict[str, Any]:
+    return {
+        "id": item.id,
+        "kind": item.kind,
+        "message": item.message,
+        "enqueued_at": item.enqueued_at,
+    }

@@ -1,0 +1,112 @@
+"""The entries of a session as a tree: branches, where we are, and the context there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from agent_tui.core.messages import AgentMessage, CompactionSummaryMessage
+from agent_tui.session.journal.entries import Entry
+
+
+class SessionTree:
+    """Grows by `add`; entries are never changed or removed."""
+
+    def __init__(self, entries: Iterable[Entry] = ()) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._children: dict[str | None, list[Entry]] = {}
+        self.leaf: str | None = None
+        """The entry behind which the next one comes; None before the first."""
+        for entry in entries:
+            self.add(entry)
+
+    def add(self, entry: Entry) -> None:
+        """Take an entry in; the leaf is behind it, or where it says."""
+        self._entries[entry.id] = entry
+        if entry.type == "leaf":
+            target = entry.data.get("target_id")
+            if target is None or target in self._entries:
+                self.leaf = target
+            return
+        self._children.setdefault(entry.parent_id, []).append(entry)
+        self.leaf = entry.id
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def __iter__(self) -> Iterator[Entry]:
+        """Every entry, in the order in which it was written."""
+        return iter(self._entries.values())
+
+    def get(self, entry_id: str | None) -> Entry | None:
+        """The entry of that id."""
+        return None if entry_id is None else self._entries.get(entry_id)
+
+    def children(self, entry_id: str | None) -> Sequence[Entry]:
+        """What follows an entry, oldest first; of None: the beginnings."""
+        return self._children.get(entry_id, ())
+
+    def path(self, to: str | None = None) -> list[Entry]:
+        """From the first entry to `to`, or to the leaf."""
+        found: list[Entry] = []
+        entry = self.get(self.leaf if to is None else to)
+        while entry is not None:
+            found.append(entry)
+            entry = self.get(entry.parent_id)
+        found.reverse()
+        return found
+
+    def context(self, to: str | None = None) -> list[AgentMessage]:
+        """The messages that a model would see there: the newest summary for what it stands for."""
+        path = self.path(to)
+        start, summary = 0, None
+        for place in range(len(path) - 1, -1, -1):
+            if path[place].type == "compaction":
+                summary = summary_of(path[place])
+                kept = path[place].data.get("first_kept_entry_id")
+                start = next((n for n, entry in enumerate(path) if entry.id == kept), place)
+                break
+        messages = [entry.message for entry in path[start:] if entry.message is not None]
+        return messages if summary is None else [summary, *messages]
+
+    def last(self, kind: str) -> Entry | None:
+        """The last entry of a type on the way to the leaf."""
+        entry = self.get(self.leaf)
+        while entry is not None and entry.type != kind:
+            entry = self.get(entry.parent_id)
+        return entry
+
+    def newest(self, custom_type: str) -> Any:
+        """The data of the newest `custom` entry of that kind, wherever it stands; None if none."""
+        for entry in reversed(self._entries.values()):
+            if entry.type == "custom" and entry.data.get("custom_type") == custom_type:
+                return entry.data.get("data")
+        return None
+
+    def spent(self) -> Iterator[tuple[AgentMessage, list[AgentMessage]]]:
+        """Every message of the file with those before it on its branch.
+
+        The list grows from one to the next: it holds its own messages only until then.
+        """
+        before: list[AgentMessage] = []
+        previous: str | None = None
+        for entry in self._entries.values():
+            if entry.type == "leaf":
+                continue
+            if entry.parent_id != previous:
+                path = self.path(entry.parent_id) if entry.parent_id is not None else []
+                before = [known.message for known in path if known.message is not None]
+            previous = entry.id
+            if entry.message is not None:
+                yield entry.message, before
+                before.append(entry.message)
+
+
+def summary_of(entry: Entry) -> CompactionSummaryMessage:
+    """The message that stands for what a `compaction` entry has summarised."""
+    return CompactionSummaryMessage(
+        id=entry.id,
+        timestamp=entry.timestamp,
+        summary=str(entry.data.get("summary", "")),
+        tokens_before=int(entry.data.get("tokens_before") or 0),
+    )
