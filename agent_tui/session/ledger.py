@@ -7,7 +7,7 @@ are all zero costs nothing for certain.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from agent_tui.agent.result import WITHDRAWN
 from agent_tui.agent.state import AgentState
@@ -17,6 +17,7 @@ from agent_tui.core.spending import Charge, Outcome, Spent, ToolShare, UsageRepo
 from agent_tui.core.tool import Tool
 from agent_tui.core.usage import Usage
 from agent_tui.session.context import fixed_tokens
+from agent_tui.session.journal.tree import SessionTree
 from agent_tui.session.shares import Shares
 
 
@@ -45,11 +46,15 @@ class Ledger:
         """Remember what this model costs; it may answer from now on."""
         self._models[model.key] = model
 
-    def recall(self, messages: Sequence[AgentMessage]) -> None:
-        """Count messages of an earlier time: they belong to the session and to no turn."""
-        for place, message in enumerate(messages):
+    def recall(self, earlier: SessionTree | Sequence[AgentMessage]) -> None:
+        """Count messages of an earlier time: they belong to the session and to no turn.
+
+        Of a tree every branch counts, and what its summaries cost.
+        """
+        messages = earlier.spent() if isinstance(earlier, SessionTree) else _in_a_row(earlier)
+        for message, before in messages:
             self.steps += isinstance(message, AssistantMessage)
-            self._book(message, messages[:place] if isinstance(message, AssistantMessage) else ())
+            self._book(message, before)
         self.steps, self.turn = 0, Spent()
 
     def begin_turn(self) -> None:
@@ -119,6 +124,15 @@ class Ledger:
         self._charges.append(charge)
         self.turn += charge.spent
         self.session += charge.spent
+
+
+def _in_a_row(
+    messages: Sequence[AgentMessage],
+) -> Iterator[tuple[AgentMessage, list[AgentMessage]]]:
+    before: list[AgentMessage] = []
+    for message in messages:
+        yield message, before
+        before.append(message)
 
 
 def _was_asked_for(message: AssistantMessage) -> bool:

@@ -25,19 +25,16 @@ from agent_tui.core.events import (
     ToolExecutionEndEvent,
     TurnStartEvent,
 )
-from agent_tui.core.ids import new_id
 from agent_tui.core.limits import Limits
 from agent_tui.core.messages import AgentMessage, AssistantMessage, ImageBlock, UserMessage
 from agent_tui.core.model import THINKING_LEVELS, Model, ThinkingLevel
 from agent_tui.core.registry import find_model
-from agent_tui.core.spending import Spent, UsageReport
-from agent_tui.core.usage import Usage
+from agent_tui.session.accounts import Accounts
 from agent_tui.session.activity import Activity
 from agent_tui.session.approvals import ApprovalMode, Approvals
 from agent_tui.session.broadcast import Broadcast, Listener
 from agent_tui.session.budgets import Budgets
 from agent_tui.session.checkpoints import Checkpoints
-from agent_tui.session.context import estimate_context
 from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
@@ -50,9 +47,12 @@ from agent_tui.session.events import (
     QueueState,
     SessionEvent,
 )
-from agent_tui.session.export import export_csv
 from agent_tui.session.hooking import SessionHooks
 from agent_tui.session.instructions import InstructionFile
+from agent_tui.session.journal.journal import Journal
+from agent_tui.session.journal.recorder import Recorder
+from agent_tui.session.journal.resume import resume
+from agent_tui.session.kept import Kept
 from agent_tui.session.kit import Kit
 from agent_tui.session.ledger import Ledger
 from agent_tui.session.outfit import Outfit
@@ -68,7 +68,7 @@ def _jitter() -> float:
     return random.uniform(0.75, 1.25)
 
 
-class Session:
+class Session(Accounts, Kept):
     """An agent with everything around it. All methods belong to the thread of its event loop."""
 
     def __init__(
@@ -84,11 +84,31 @@ class Session:
         turn_limits: Limits | None = None,
         session_limits: Limits | None = None,
         checkpoints: Checkpoints | None = None,
+        journal: Journal | None = None,
+        keeps_model: bool = False,
+        keeps_thinking: bool = False,
     ) -> None:
+        """`journal` says what happened before, and is written to; without one nothing is kept.
+
+        With `keeps_model` and `keeps_thinking` the agent's own win over those of the journal.
+        """
         self.agent = agent
         agent.shows_prints = True
-        self.id = new_id()
         self.approvals = approvals
+        self.journal = journal or Journal.new(None, approvals.cwd)
+        is_new = not len(self.journal.tree)
+        self.resumed = (
+            None
+            if is_new
+            else resume(
+                agent,
+                self.journal,
+                find_model,
+                keeps_model=keeps_model,
+                keeps_thinking=keeps_thinking,
+            )
+        )
+        self._recorder = Recorder(self.journal, agent)
         self.checkpoints = checkpoints or Checkpoints()
         """What files held before the agent's tools changed them."""
         self._find_model = find_model
@@ -97,7 +117,7 @@ class Session:
         self._watch = Stopwatch(clock)
         self._ledger = Ledger(agent.state, clock)
         self._ledger.know(agent.state.model)
-        self._ledger.recall(agent.state.messages)
+        self._ledger.recall(self.journal.tree if self.resumed else agent.state.messages)
         for message in agent.state.messages:
             if isinstance(message, UserMessage):
                 self.checkpoints.begin(message.id)
@@ -121,6 +141,8 @@ class Session:
             on_model=self._ledger.know,
         )
         self._turns.wind_up = self._hooks.wind_up
+        if self.resumed is not None:
+            self._turns.hold_queue()
         self._signal = AbortSignal()
         self._context_tokens: int | None = None
         self.outfit: Outfit | None = None
@@ -145,10 +167,14 @@ class Session:
     ) -> Session:
         """A session around `agent`; makes no model call.
 
-        `path` is where the session is to be kept; sessions are not saved yet. `clock()` gives
-        seconds, `jitter()` a factor for the waits between retries.
+        `path` is the file in which the session is kept; one that is there is gone on with. `clock()`
+        gives seconds, `jitter()` a factor for the waits between retries.
+
+        Raises:
+            SessionError: The file is damaged, open in another program, or cannot be read.
         """
         approvals = Approvals(mode, Path.cwd() if cwd is None else cwd)
+        journal = None if path is None else Journal.open(path, approvals.cwd)
         return cls(
             agent,
             approvals,
@@ -157,6 +183,7 @@ class Session:
             jitter=jitter,
             turn_limits=turn_limits,
             session_limits=session_limits,
+            journal=journal,
         )
 
     def close(self) -> None:
@@ -171,6 +198,7 @@ class Session:
         self._hooks.remove()
         self._broadcast.close()
         self.checkpoints.close()
+        self.journal.close()
 
     # -- turns -------------------------------------------------------------------------------
 
@@ -273,6 +301,7 @@ class Session:
         self._ledger.know(chosen)
         self.agent.state.model = chosen
         self._hooks.has_switched = True
+        self._recorder.note_settings()
         return chosen
 
     def set_thinking(self, level: ThinkingLevel) -> None:
@@ -286,6 +315,7 @@ class Session:
             raise InvalidInputError(f"{level!r} is no thinking level; there are {known}")
         self.agent.state.thinking_level = level
         self._hooks.has_switched = True
+        self._recorder.note_settings()
 
     # -- what the person brought along -------------------------------------------------------
 
@@ -310,65 +340,6 @@ class Session:
     def cwd(self) -> Path:
         """The project's folder."""
         return self.approvals.cwd
-
-    @property
-    def totals(self) -> Usage:
-        """Everything this session spent, failed and repeated attempts included."""
-        return self._ledger.session.usage
-
-    @property
-    def turn_totals(self) -> Usage:
-        """What the current or last turn spent, from `prompt()` until settled."""
-        return self._ledger.turn.usage
-
-    @property
-    def spent(self) -> Spent:
-        """`totals`, with what is known about their being complete."""
-        return self._ledger.session
-
-    @property
-    def turn_spent(self) -> Spent:
-        """`turn_totals`, likewise."""
-        return self._ledger.turn
-
-    def usage_report(self) -> UsageReport:
-        """What was spent, call by call, by model and by tool."""
-        return self._ledger.report()
-
-    def export_usage(self, path: Path) -> None:
-        """Write it as CSV to a new file, or over an earlier export.
-
-        Raises:
-            InvalidInputError: The file cannot be written, or is something else.
-        """
-        export_csv(self.usage_report(), path)
-
-    @property
-    def turn_steps(self) -> int:
-        """Steps begun in the current or last turn."""
-        return self._ledger.steps
-
-    @property
-    def max_steps(self) -> int | None:
-        """Steps of a turn before somebody is asked, or the run ends; None is without a limit."""
-        return self.budgets.turn.iterations or self.agent.max_iterations
-
-    @property
-    def turn_seconds(self) -> float:
-        """How long the current turn has been running, or the last one took."""
-        return self._watch.elapsed
-
-    @property
-    def context_tokens(self) -> int | None:
-        """How many tokens the transcript amounts to, estimated; None while it is empty."""
-        state = self.agent.state
-        if not state.messages:
-            return None
-        if self._context_tokens is None:
-            self._context_tokens = estimate_context(
-                state.messages, state.system_prompt, state.tools
-            )
-        return self._context_tokens
 
     def waiting_for(self) -> str:
         """What is being waited for, e.g. `first token of step 8`; `idle` when nothing is."""
@@ -470,6 +441,7 @@ class Session:
         self._broadcast.post(event, self._signal)
 
     def _observe(self, event: AnyEvent) -> None:
+        self._recorder.see(event)
         self._activity.observe(event)
         match event:
             case AutoRetryStartEvent():

@@ -174,6 +174,10 @@ class Turns:
         """`paused` when what is queued waits for the person, not for the agent."""
         return "paused" if self._is_paused else "active"
 
+    def hold_queue(self) -> None:
+        """What is queued waits for a word of the person."""
+        self._is_paused = bool(self._agent.queued())
+
     # -- what the run reports ----------------------------------------------------------------
 
     def run_started(self) -> None:

@@ -106,9 +106,7 @@ class Journal:
 
     def add_message(self, message: AgentMessage) -> Entry:
         """Add a message; the first of the person's own makes the file."""
-        entry = Entry(
-            "message", {}, self.tree.leaf, message.id, message.timestamp, message
-        )
+        entry = Entry("message", {}, self.tree.leaf, message.id, message.timestamp, message)
         if message.role in ("user", "bash_execution") and self._file is not None:
             self._file.create()
         self._add(entry)
@@ -211,7 +209,9 @@ def fork_session(source: Path, target: Path, *, to: str | None = None) -> Journa
     labels = [
         replace(entry, parent_id=path[-1].id if path else None)
         for entry in tree
-        if entry.type == "label" and entry.id not in copied and entry.data.get("target_id") in copied
+        if entry.type == "label"
+        and entry.id not in copied
+        and entry.data.get("target_id") in copied
     ]
     header = Header(target.stem, found.header.cwd, now_ms(), parent_session=found.header.id)
     return _made(target, header, [*path, *_in_a_row(labels)])

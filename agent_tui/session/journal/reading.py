@@ -91,7 +91,9 @@ class _Reading:
                 if record.get("id") not in self._known:
                     self._add(number, record)
             self._file.needs_rewrite = True
-            self._say(number, "holds more than one record, or the rest of one; what is whole is read")
+            self._say(
+                number, "holds more than one record, or the rest of one; what is whole is read"
+            )
         elif is_last:
             self._file.torn = line + b"\n"
             self._say(number, "was cut by a crash; it is left out")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from agent_tui.agent.agent import Agent
 from agent_tui.agent.queues import QueuedItem
-from agent_tui.agent.state import AgentState
-from agent_tui.core.events import AgentEndEvent, AgentStartEvent, MessageEndEvent, TurnEndEvent
-from agent_tui.core.events import TurnStartEvent
+from agent_tui.core.events import (
+    AgentEndEvent,
+    AgentStartEvent,
+    MessageEndEvent,
+    TurnEndEvent,
+    TurnStartEvent,
+)
 from agent_tui.core.messages import AssistantMessage
 from agent_tui.session.events import (
     AgentSettledEvent,
@@ -24,14 +29,14 @@ PENDING = "pending"
 class Recorder:
     """Writes one agent's journal."""
 
-    def __init__(self, journal: Journal, state: AgentState) -> None:
+    def __init__(self, journal: Journal, agent: Agent) -> None:
         self._journal = journal
-        self._state = state
+        self._state = agent.state
         self._run_id: str | None = None
-        self._recorded: list[QueuedItem] = []
-        """The queue as the journal has it."""
-        self._queue: list[QueuedItem] = []
+        self._queue = agent.queued()
         """The queue as it is."""
+        self._recorded = self._queue
+        """The queue as the journal has it."""
 
     def see(self, event: AnyEvent) -> None:
         """Write what an event means, if it means anything to a later time."""
@@ -43,6 +48,7 @@ class Recorder:
                 self._queue_changed([*items])
             case AgentStartEvent():
                 self._run_id = event.run_id
+                self._note_messages()
                 self.note_settings()
                 self._journal.add("run", {"phase": "start", "run_id": event.run_id})
             case TurnStartEvent():
@@ -69,6 +75,12 @@ class Recorder:
             last = tree.last(kind)
             if last is None or last.data.get(field) != value:
                 self._journal.add(kind, {field: value})
+
+    def _note_messages(self) -> None:
+        """Write messages that the agent had before its first run here."""
+        if not self._journal.tree.has_messages:
+            for message in self._state.messages:
+                self._journal.add_message(message)
 
     def leave_failed_answer(self, reason: str) -> None:
         """The answer at the end failed and is asked for again: the next one takes its place."""

@@ -17,12 +17,14 @@ class SessionTree:
         self._children: dict[str | None, list[Entry]] = {}
         self.leaf: str | None = None
         """The entry behind which the next one comes; None before the first."""
+        self.has_messages = False
         for entry in entries:
             self.add(entry)
 
     def add(self, entry: Entry) -> None:
         """Take an entry in; the leaf is behind it, or where it says."""
         self._entries[entry.id] = entry
+        self.has_messages = self.has_messages or entry.message is not None
         if entry.type == "leaf":
             target = entry.data.get("target_id")
             if target is None or target in self._entries:
