@@ -10,6 +10,7 @@ import sys
 
 from agent_tui.cli import chat, models, settings
 from agent_tui.cli.program import app
+from agent_tui.config import PICK
 from agent_tui.launch import exit_with
 
 __all__ = ["app", "chat", "main", "models", "settings"]
@@ -38,5 +39,16 @@ def main() -> None:
 def _with_command(arguments: list[str]) -> list[str]:
     """The arguments with `chat` put in where no command is named."""
     if not arguments or (arguments[0].startswith("-") and arguments[0] not in _OWN_OPTIONS):
-        return ["chat", *arguments]
-    return arguments
+        arguments = ["chat", *arguments]
+    return _with_session(arguments)
+
+
+def _with_session(arguments: list[str]) -> list[str]:
+    """The arguments with a value for a `--resume` that has none: the person picks."""
+    given: list[str] = []
+    for place, argument in enumerate(arguments):
+        given.append(argument)
+        following = arguments[place + 1 : place + 2]
+        if argument in ("--resume", "-r") and (not following or following[0].startswith("-")):
+            given.append(PICK)
+    return given

@@ -102,6 +102,21 @@ TrustOption = Annotated[
     bool,
     typer.Option("--trust", help="Use what .agent-tui/ of the folder brings along, this once."),
 ]
+ContinueOption = Annotated[
+    bool, typer.Option("--continue", "-c", help="Go on with the last session of this folder.")
+]
+ResumeOption = Annotated[
+    str | None,
+    typer.Option("--resume", "-r", metavar="[ID]", help="Go on with a session; without ID: pick."),
+]
+ForkOption = Annotated[
+    bool, typer.Option("--fork", help="With --continue or --resume: go on with a copy.")
+]
+RecoverOption = Annotated[
+    bool,
+    typer.Option("--recover", help="With --resume: open what can be read of a damaged session."),
+]
+NoSessionOption = Annotated[bool, typer.Option("--no-session", help="Keep nothing on disk.")]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 
@@ -109,13 +124,19 @@ def flags_of(context: typer.Context) -> Flags:
     """What the options of a command say, by their names."""
     from dataclasses import fields
 
-    from agent_tui.config import LIMITS, Flags
+    from agent_tui.config import LATEST, LIMITS, Flags, SessionChoice
 
     given = context.params
     flags = {each.name: given[each.name] for each in fields(Flags) if each.name in given}
     flags["tools"] = tuple(map(Path, flags["tools"] or ()))
     flags["cwd"] = None if flags["cwd"] is None else Path(flags["cwd"])
-    return Flags(**flags, limits={key: given[key] for key in LIMITS})
+    session = SessionChoice(
+        resume=LATEST if given["continue_"] else given["resume"],
+        is_kept=not given["no_session"],
+        recover=given["recover"],
+        fork=given["fork"],
+    )
+    return Flags(**flags, limits={key: given[key] for key in LIMITS}, session=session)
 
 
 def load(flags: Flags) -> Settings:

@@ -14,7 +14,9 @@ from agent_tui.config.rules import (
 )
 from agent_tui.config.settings import (
     APIS,
+    LATEST,
     LIMITS,
+    PICK,
     TIMEOUTS,
     AfterAbort,
     Flags,
@@ -24,6 +26,7 @@ from agent_tui.config.settings import (
     NotifyBy,
     ProviderSettings,
     QueueMode,
+    SessionChoice,
     Settings,
 )
 from agent_tui.config.trust import (
@@ -36,8 +39,10 @@ from agent_tui.config.trust import (
 
 __all__ = [
     "APIS",
+    "LATEST",
     "LIMITS",
     "NOT_TRUSTED",
+    "PICK",
     "PROJECT_FOLDER",
     "TIMEOUTS",
     "AfterAbort",
@@ -56,6 +61,7 @@ __all__ = [
     "RuleOrigin",
     "RuleSettings",
     "RuleVerdict",
+    "SessionChoice",
     "Settings",
     "Trust",
     "brings_something",

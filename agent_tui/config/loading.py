@@ -98,6 +98,7 @@ def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str,
     found["providers"] = read_providers(table.table("providers"))
     found["rules"] = read_rules(table.table("rules"), origin)
     found["hooks"] = read_hooks(table.table("hooks"))
+    found["fsync"] = table.switch("fsync")
     table.finish()
     if "model" in found:
         found["model_reason"] = f"it is set in {path}"

@@ -70,6 +70,23 @@ class ProviderSettings:
     project's file; it never gets a key."""
 
 
+LATEST, PICK = "", "?"
+"""Instead of the id of a session: the last one of this folder; the one that the person picks."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionChoice:
+    """Which session a start goes on with, and whether it is kept."""
+
+    resume: str | None = None
+    """How the id of a session begins, `LATEST` or `PICK`; None is a new one."""
+    is_kept: bool = True
+    recover: bool = False
+    """Open what can be read of a damaged session as a new one."""
+    fork: bool = False
+    """Go on with a copy."""
+
+
 @dataclass(frozen=True, slots=True)
 class Flags:
     """What the command line said; None is "not given"."""
@@ -91,6 +108,7 @@ class Flags:
     theme: str | None = None
     linear: bool = False
     """The chat as plain lines."""
+    session: SessionChoice = field(default_factory=lambda: SessionChoice())
     trust: bool = False
     """Use what the folder brings along, for this start."""
 
@@ -124,6 +142,11 @@ class Settings:
     agent: str | None = None
     """`module:name` of an `Agent` of the person's own; only flags change its model and prompt."""
     theme: str | None = None
+    session: SessionChoice = field(default_factory=SessionChoice)
+    asked: frozenset[str] = frozenset()
+    """Of `model` and `thinking`: what a flag or a variable of this start said."""
+    fsync: bool = True
+    """Whether the disk is asked to keep each message, beside the system."""
     after_abort: AfterAbort = "hold"
     steering_mode: QueueMode = "one-at-a-time"
     follow_up_mode: QueueMode = "one-at-a-time"

@@ -10,6 +10,7 @@ from agent_tui.config import Settings
 from agent_tui.session.approvals import Approvals
 from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.session.first_model import settle_model
+from agent_tui.session.journal.choice import journal_for
 from agent_tui.session.judging import judge_for
 from agent_tui.session.kit import Kit, has_own_code, load_kit
 from agent_tui.session.models import ModelBook
@@ -71,6 +72,9 @@ def build_session(
     session = Session(
         agent,
         approvals,
+        journal=journal_for(settings),
+        keeps_model="model" in settings.asked,
+        keeps_thinking="thinking" in settings.asked,
         checkpoints=checkpoints,
         find_model=book.find,
         turn_limits=replace(settings.turn_limits, iterations=None if unattended else steps),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,9 +64,9 @@ class Kept:
         """What was being written when the session was last open."""
         return self.journal.drafts
 
-    @drafts.setter
-    def drafts(self, drafts: Drafts) -> None:
-        self.journal.drafts = drafts
+    def keep_drafts(self, text: str, stash: Iterable[str]) -> None:
+        """Keep what is being written for the next time, also after a crash."""
+        self.journal.drafts = Drafts(text, tuple(stash))
 
     def record(self, kind: str, data: Mapping[str, Any]) -> Entry:
         """Add an entry of a type; `custom` has the fields `custom_type` and `data`."""

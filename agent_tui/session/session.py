@@ -45,6 +45,7 @@ from agent_tui.session.events import (
     BudgetAnswerEvent,
     BudgetRequestEvent,
     QueueState,
+    QueueUpdateEvent,
     SessionEvent,
 )
 from agent_tui.session.hooking import SessionHooks
@@ -167,8 +168,8 @@ class Session(Accounts, Kept):
     ) -> Session:
         """A session around `agent`; makes no model call.
 
-        `path` is the file in which the session is kept; one that is there is gone on with. `clock()`
-        gives seconds, `jitter()` a factor for the waits between retries.
+        `path` is the file in which the session is kept; with one that is there the session goes
+        on. `clock()` gives seconds, `jitter()` a factor for the waits between retries.
 
         Raises:
             SessionError: The file is damaged, open in another program, or cannot be read.
@@ -283,6 +284,10 @@ class Session(Accounts, Kept):
     def take_queued(self) -> list[QueuedItem]:
         """Empty the queue into the caller's hands, in delivery order."""
         return self.agent.clear_queue()
+
+    def tell_queue(self) -> None:
+        """Tell every listener what is queued now."""
+        self._post(QueueUpdateEvent(self.agent.queued(), self.queue_state))
 
     @property
     def queue_state(self) -> QueueState:

@@ -25,12 +25,13 @@ from agent_tui.tui.chrome import Chrome
 from agent_tui.tui.clipboard import Clipboard
 from agent_tui.tui.commands import COMMANDS, Parsed, find, parse
 from agent_tui.tui.complete import Completer
+from agent_tui.tui.draft_keeper import DraftKeeper
 from agent_tui.tui.driver import driver_class
 from agent_tui.tui.history import History, history_path
 from agent_tui.tui.leaving import Leaving
 from agent_tui.tui.menu import CompletionMenu
 from agent_tui.tui.notify import notifier_of
-from agent_tui.tui.opening import greeting, session_of
+from agent_tui.tui.opening import go_on, greeting, session_of
 from agent_tui.tui.paced import PacedView
 from agent_tui.tui.pacer import Pacer
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
@@ -104,6 +105,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._next_redraw = 0.0
         self._redraw_timer: Timer | None = None
         self._leaving = Leaving(self)
+        self._draft_keeper = DraftKeeper(self)
         self._forget_signals: Callable[[], None] = lambda: None
         self._window_title: object = None
         self.transcript = Transcript()
@@ -170,8 +172,10 @@ class ChatApp(App[None], inherit_bindings=False):
         self.is_ready = True
         self.prompt.completions = Completer(session.cwd, self.verbs.hints)
         session.subscribe(self._on_event)
-        self.presenter.show_history(state.messages)
+        self.presenter.show_history(session.history())
         self._greet()
+        go_on(session, self.presenter)
+        self._draft_keeper.restore()
         for event in self._early:
             self.on_prompt_submitted(event)
         self.redraw()
@@ -204,6 +208,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._forget_signals()
         self.pacer.stop()
         if self.is_ready:
+            self._draft_keeper.save()
             self.session.close()
         for task in self._tasks:
             task.cancel()
@@ -236,6 +241,8 @@ class ChatApp(App[None], inherit_bindings=False):
             case "agent_start":
                 self.stop_keys.run_began()
                 self._ticker.resume()
+            case "message_end":
+                self._draft_keeper.changed()
             case "queue_update":
                 self.modes.pending.settle()
                 self.call_later(self._arrange)
@@ -341,6 +348,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def on_prompt_stash_changed(self, event: Prompt.StashChanged) -> None:
         """A draft was put aside or brought back."""
+        self._draft_keeper.changed()
         self.chrome.stashed = event.count
         self.redraw()
 
@@ -350,6 +358,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """The hints depend on whether there is a draft."""
+        self._draft_keeper.changed()
         self._redraw_soon()
 
     def on_item_editor_done(self, event: ItemEditor.Done) -> None:

@@ -128,6 +128,7 @@ class Chrome:
             model=state.model.label,
             thinking=state.thinking_level,
             mode=self._app.session.approvals.mode,
+            unsaved=self._app.session.unsaved is not None,
         )
 
     def _draw_strip(self, width: int, rows: int) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Literal, Protocol
 
 from agent_tui.core.errors import AgentError
-from agent_tui.core.messages import AgentMessage, AssistantMessage, UserMessage
+from agent_tui.core.messages import AgentMessage, UserMessage
 from agent_tui.tui.commands import parse
 from agent_tui.tui.pending import Queue, Queued, text_of_item
 from agent_tui.tui.presenter import Presenter
@@ -25,7 +25,7 @@ class Agent(Queue, Protocol):
 
     @property
     def state(self) -> Any:
-        """`messages` is the transcript, settable while nothing runs."""
+        """`messages` is the transcript."""
 
 
 class ChatSession(Protocol):
@@ -65,6 +65,12 @@ class ChatSession(Protocol):
 
     def abort(self, reason: str | None = None) -> None:
         """End the turn."""
+
+    def take_back(self, message_id: str) -> bool:
+        """Take a prompt without an answer out of the transcript."""
+
+    def forget_failed_answer(self) -> None:
+        """Take a failed answer out of the transcript."""
 
 
 class Delivery:
@@ -139,7 +145,7 @@ class Delivery:
             return True
         if self._presenter.can_continue:
             self._presenter.can_continue = False
-            self._forget_failed_answer()
+            self._session.forget_failed_answer()
             self._begin(self._continue())
             return True
         return False
@@ -231,20 +237,7 @@ class Delivery:
         prompt = self._presenter.unanswered_prompt
         if prompt is None:
             return None
-        messages = self._session.agent.state.messages
-        place = next((n for n, known in enumerate(messages) if known.id == prompt.id), None)
-        if place is None or not all(_is_empty(later) for later in messages[place + 1 :]):
+        if not self._session.take_back(prompt.id):
             return None
-        self._session.agent.state.messages = messages[:place]
         self._presenter.withdraw(prompt.id)
         return prompt.text
-
-    def _forget_failed_answer(self) -> None:
-        """A failed answer at the end of the transcript is no answer: it is asked for again."""
-        messages = self._session.agent.state.messages
-        if messages and isinstance(messages[-1], AssistantMessage) and messages[-1].error:
-            self._session.agent.state.messages = messages[:-1]
-
-
-def _is_empty(message: AgentMessage) -> bool:
-    return isinstance(message, AssistantMessage) and not message.tool_calls and not message.text

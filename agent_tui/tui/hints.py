@@ -123,6 +123,8 @@ class Heading:
     model: str
     thinking: str
     mode: str
+    unsaved: bool = False
+    """Something is not on disk that should be."""
 
 
 def header_fields(heading: Heading) -> tuple[list[Field], list[Field]]:
@@ -132,6 +134,8 @@ def header_fields(heading: Heading) -> tuple[list[Field], list[Field]]:
     right = [Field(heading.model, 90, "model")]
     if heading.thinking != "off":
         right.append(Field(f"thinking {heading.thinking}", 40, "quiet"))
+    if heading.unsaved:
+        right.append(Field("unsaved", 80, "warning"))
     right.append(Field(heading.mode, 50, "warning" if heading.mode == "full-auto" else "quiet"))
     return left, right
 

@@ -6,6 +6,8 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
 
@@ -23,12 +25,22 @@ class Leaving:
     def ask(self) -> None:
         """Leave; the first time with pending messages only warn."""
         app = self._app
-        pending = len(app.session.agent.queued()) if app.is_ready else 0
-        if pending and not self._has_warned:
+        lost = self._would_be_lost()
+        if lost and not self._has_warned:
             self._has_warned = True
-            app.flash(f"{pending} pending would be lost. The same again leaves.", "warning")
+            app.flash(f"{lost} would be lost. The same again leaves.", "warning")
             return
         app.start(self._leave(0))
+
+    def _would_be_lost(self) -> str:
+        """What is nowhere but in memory, for a sentence; empty if nothing is."""
+        if not self._app.is_ready:
+            return ""
+        session = self._app.session
+        pending = len(session.agent.queued())
+        if session.unsaved is not None:
+            return f"Not saved ({session.unsaved}): the end of the session"
+        return f"{pending} pending" if pending and not session.is_saved else ""
 
     def stay(self) -> None:
         """The person goes on working: the next attempt to leave warns again."""
@@ -44,4 +56,10 @@ class Leaving:
             app.session.abort("the program ends")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(app.session.agent.wait_for_idle(), LEAVE_SECONDS)
-        app.exit(return_code=code)
+        app.exit(return_code=code, message=self._way_back())
+
+    def _way_back(self) -> Text | None:
+        """How to go on another time."""
+        if not self._app.is_ready or not self._app.session.is_saved:
+            return None
+        return Text(f"To go on: agent-tui --resume {self._app.session.id}")

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agent_tui.core.figures import plural
 from agent_tui.tui.banner import welcome
 from agent_tui.tui.own_commands import clashes
 
 if TYPE_CHECKING:
     from agent_tui.config import Settings
+    from agent_tui.session.journal.resume import Resumed
     from agent_tui.session.session import Session
     from agent_tui.tui.blocks import NoticeKind
+    from agent_tui.tui.presenter import Presenter
 
 
 async def session_of(source: Any, cwd: Path) -> Session:
@@ -24,6 +27,13 @@ async def session_of(source: Any, cwd: Path) -> Session:
     if inspect.isawaitable(opened):
         opened = await opened
     return opened if isinstance(opened, Session) else Session.open(opened, cwd=cwd)
+
+
+def go_on(session: Session, presenter: Presenter) -> None:
+    """Let a session that was opened again stand where it was left."""
+    if session.resumed is not None:
+        session.tell_queue()
+        presenter.can_continue = session.resumed.can_continue
 
 
 def greeting(
@@ -37,6 +47,8 @@ def greeting(
             welcome(state.model.key, settings.model_reason, is_demonstration=is_demo),
             "info",
         )
+    if session.resumed is not None:
+        yield from _about_earlier(session.resumed)
     outfit = session.outfit
     if outfit is not None and outfit.summary:
         yield f"With {outfit.summary}.", "info"
@@ -45,6 +57,16 @@ def greeting(
         yield _about_trust(settings), "warning"
     for problem in (*problems, *(settings.problems if settings is not None else ())):
         yield problem, "warning"
+
+
+def _about_earlier(resumed: Resumed) -> Iterator[tuple[str, NoticeKind]]:
+    for notice in resumed.notices:
+        yield notice, "warning"
+    if resumed.pending:
+        what = plural(resumed.pending, "pending message")
+        yield f"{what}, on hold: enter on the empty composer sends, alt+↑ selects.", "info"
+    if resumed.can_continue:
+        yield "The last message has no answer yet: enter on the empty composer goes on.", "info"
 
 
 def _about_trust(settings: Settings) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -157,6 +157,11 @@ class Prompt(TextEditor):
         waiting = self._walk.draft if self._walk is not None else None
         self._walk = None
         self.show(waiting or Draft())
+
+    def stash_all(self, texts: Iterable[str]) -> None:
+        """Put texts of an earlier time on the stash, the newest last."""
+        self._stash += map(Draft.of, texts)
+        self.post_message(self.StashChanged(self, len(self._stash)))
 
     def stash(self) -> bool:
         """Move the draft to the stash; false when there is none."""

@@ -1,4 +1,4 @@
-"""Events as entries: what happens in a session is in its journal before anybody else hears of it."""
+"""Events as entries: what happens is in the journal before anybody else hears of it."""
 
 from __future__ import annotations
 
