@@ -7,6 +7,7 @@ one of them, or in the caller's hands.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 from agent_tui.agent.agent import Agent
 from agent_tui.agent.queues import QueuedItem
 from agent_tui.core.abort import AbortSignal
-from agent_tui.core.errors import InvalidInputError
+from agent_tui.core.errors import AgentError, InvalidInputError
 from agent_tui.core.events import (
     AgentEndEvent,
     AgentEvent,
@@ -97,18 +98,10 @@ class Session(Accounts, Kept):
         agent.shows_prints = True
         self.approvals = approvals
         self.journal = journal or Journal.new(None, approvals.cwd)
-        is_new = not len(self.journal.tree)
-        self.resumed = (
-            None
-            if is_new
-            else resume(
-                agent,
-                self.journal,
-                find_model,
-                keeps_model=keeps_model,
-                keeps_thinking=keeps_thinking,
-            )
-        )
+        self.resumed = None
+        if len(self.journal.tree):
+            keeps = {"keeps_model": keeps_model, "keeps_thinking": keeps_thinking}
+            self.resumed = resume(agent, self.journal, find_model, **keeps)
         self._recorder = Recorder(self.journal, agent)
         self.checkpoints = checkpoints or Checkpoints()
         """What files held before the agent's tools changed them."""
@@ -117,11 +110,7 @@ class Session(Accounts, Kept):
         self._activity = Activity(clock)
         self._watch = Stopwatch(clock)
         self._ledger = Ledger(agent.state, clock)
-        self._ledger.know(agent.state.model)
-        self._ledger.recall(self.journal.tree if self.resumed else agent.state.messages)
-        for message in agent.state.messages:
-            if isinstance(message, UserMessage):
-                self.checkpoints.begin(message.id)
+        self._recall()
         self.budgets = Budgets(
             self._ledger,
             self._watch,
@@ -151,6 +140,18 @@ class Session(Accounts, Kept):
         self._is_closed = False
         self._leave_agent = agent.subscribe(self._on_agent_event)
         approvals.announce = self._post
+
+    def _recall(self) -> None:
+        """Count what was spent before, and know where files can be put back to."""
+        tree, state = self.journal.tree, self.agent.state
+        for key in tree.models():
+            with contextlib.suppress(AgentError):  # a model that nobody serves any more
+                self._ledger.know(self._find_model(key))
+        self._ledger.know(state.model)
+        self._ledger.recall(tree if self.resumed else state.messages)
+        for message in state.messages:
+            if isinstance(message, UserMessage):
+                self.checkpoints.begin(message.id)
 
     @classmethod
     def open(

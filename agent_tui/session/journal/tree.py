@@ -78,6 +78,11 @@ class SessionTree:
             entry = self.get(entry.parent_id)
         return entry
 
+    def models(self) -> set[str]:
+        """The models that answered anywhere, as `provider/id`."""
+        changes = (entry for entry in self._entries.values() if entry.type == "model_change")
+        return {key for entry in changes if isinstance(key := entry.data.get("model"), str)}
+
     def newest(self, custom_type: str) -> Any:
         """The data of the newest `custom` entry of that kind, wherever it stands; None if none."""
         for entry in reversed(self._entries.values()):
