@@ -121,15 +121,7 @@ class Session(Accounts, Kept):
         )
         self._retries = Retries(retry or RetryPolicy(), jitter)
         self._turns = Turns(agent, self._retries, sleep, self._send, self._post, self._gate)
-        self._hooks = SessionHooks(
-            agent,
-            approvals,
-            self.budgets,
-            UserHooks(self.id, approvals.cwd, self._post),
-            stop_requested=lambda: self._turns.stop_requested,
-            request_stop=self._turns.stop_after_step,
-            on_model=self._ledger.know,
-        )
+        self._hooks = self._hooked()
         self._turns.wind_up = self._hooks.wind_up
         if self.resumed is not None:
             self._turns.hold_queue()
@@ -140,6 +132,17 @@ class Session(Accounts, Kept):
         self._is_closed = False
         self._leave_agent = agent.subscribe(self._on_agent_event)
         approvals.announce = self._post
+
+    def _hooked(self) -> SessionHooks:
+        return SessionHooks(
+            self.agent,
+            self.approvals,
+            self.budgets,
+            UserHooks(self.id, self.approvals.cwd, self._post),
+            stop_requested=lambda: self._turns.stop_requested,
+            request_stop=self._turns.stop_after_step,
+            on_model=self._ledger.know,
+        )
 
     def _recall(self) -> None:
         """Count what was spent before, and know where files can be put back to."""

@@ -29,7 +29,7 @@ class Command:
     @property
     def needs_argument(self) -> bool:
         """Whether the command means nothing without what follows."""
-        return self.argument.isupper()
+        return self.argument.isupper() and not self.argument.startswith("[")
 
     @property
     def usage(self) -> str:
@@ -77,7 +77,7 @@ COMMANDS: tuple[Command, ...] = (
         "always",
         "allow what is asked, and its like, from now on",
         "always",
-        "[session|project|everywhere]",
+        "[SCOPE]",
         "alt+a",
     ),
     Command("no", "decline what is asked; a comment goes to the model", "no", "[COMMENT]", "alt+n"),
