@@ -182,7 +182,7 @@ class Approvals:
     ) -> BeforeToolCall | None:
         """None lets the call run; otherwise how it is blocked. Waits for the person if it must."""
         name = ctx.tool_call.name
-        found = self._judge.judge(self._mode, self.rules, name, ctx.args)
+        found = await self._judged(name, ctx.args)
         if isinstance(found, str):
             return BeforeToolCall(block=True, reason=found)
         if found is None:
@@ -192,6 +192,16 @@ class Approvals:
         request = await self._request(ctx, found)
         verdict, comment = await self._ask(request, found, signal)
         return _block(verdict, comment)
+
+    async def _judged(self, tool_name: str, args: Mapping[str, Any]) -> Question | str | None:
+        """A long command takes time to judge, and the mode may change meanwhile."""
+        if self._judge.access.get(tool_name) != "shell":
+            return self._judge.judge(self._mode, self.rules, tool_name, args)
+        while True:
+            mode, rules = self._mode, list(self.rules)
+            found = await asyncio.to_thread(self._judge.judge, mode, rules, tool_name, args)
+            if (mode, rules) == (self._mode, self.rules):
+                return found
 
     def _found(self, request: ApprovalRequest) -> Question | str | None:
         return self._judge.judge(self._mode, self.rules, request.tool_name, request.args)

@@ -10,7 +10,10 @@ from agent_tui.session.shell_words import Word
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "busybox"})
-_PLAIN = frozenset({"command", "builtin", "exec", "nohup", "setsid", "time", "coproc", "then"})
+_PLAIN = frozenset({"command", "builtin", "exec", "nohup", "setsid", "time", "coproc"}) | {
+    *("!", "{", "if", "elif", "then", "else", "while", "until", "do"),
+}
+"""Run what follows; the grammar takes some words of the language for programs."""
 _VALUED: dict[str, str] = {
     # program: its short options that take a value
     "nice": "n",

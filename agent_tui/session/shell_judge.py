@@ -21,7 +21,7 @@ from agent_tui.session.rules import (
     names_tool,
     rule_for,
 )
-from agent_tui.session.shell_parts import Part, Redirect, ShellParts, shell_parts
+from agent_tui.session.shell_parts import MISREAD, Part, Redirect, ShellParts, shell_parts
 from agent_tui.session.shell_reach import (
     NO_FILES,
     folders_of,
@@ -109,14 +109,15 @@ class ShellJudge:
 
     def _alarms(self, found: ShellParts) -> list[str]:
         """What asks although commands are free."""
-        if found.is_unreadable:
-            return [found.doubts[0]]
+        if found.unreadable is not None:
+            return [found.unreadable]
         folders, _ = folders_of(found, self._places)
         reasons = []
-        if any(rule.verdict == "deny" and rule.command for rule in self._rules) and any(
-            part.name is None for part in found.parts
-        ):
-            reasons.append("the name of a command in it is only known when it runs")
+        if any(rule.verdict == "deny" and rule.command for rule in self._rules):
+            # What a rule forbids could stand where it is not seen.
+            if any(part.name is None for part in found.parts):
+                reasons.append("the name of a command in it is only known when it runs")
+            reasons += [MISREAD] if MISREAD in found.doubts else []
         for part in found.parts:
             is_writer = (part.name or "").rpartition("/")[2] in _WRITERS
             for word in part.words[1:]:

@@ -21,12 +21,15 @@ from agent_tui.session.shell_words import (
 )
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Parser
+    from tree_sitter import Language, Node
 
+MISREAD = "it is written in a way that is not sure to be understood"
 LONGEST = 20_000
 """Characters; a longer command is not taken apart."""
 _DEEPEST = 6
 """Commands within the text of commands (`sh -c "sh -c …"`)."""
+_MOST_LEVELS = 100
+"""Brackets within brackets."""
 
 _WORDS = frozenset(
     {
@@ -125,17 +128,22 @@ class ShellParts:
     redirects: list[Redirect] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     """Why it is not sure what the command does, each as a clause."""
-    is_unreadable: bool = False
-    """The grammar could not make sense of it: there may be more parts than were found."""
+    unreadable: str | None = None
+    """Why there may be more parts than were found, as a clause."""
+
+    @property
+    def is_unreadable(self) -> bool:
+        """Whether the grammar could not make sense of all of it."""
+        return self.unreadable is not None
 
     def doubt(self, clause: str) -> None:
         """Note a doubt, once."""
         if clause not in self.doubts:
             self.doubts.append(clause)
 
-    def unreadable(self, clause: str) -> None:
+    def give_up(self, clause: str) -> None:
         """Note that the parts are not all."""
-        self.is_unreadable = True
+        self.unreadable = self.unreadable or clause
         self.doubt(clause)
 
 
@@ -149,33 +157,39 @@ def shell_parts(command: str) -> ShellParts:
 
 def _take_apart(command: str, found: ShellParts, depth: int) -> None:
     if not command.strip():
-        found.unreadable("it is empty")
+        found.give_up("it is empty")
         return
     if len(command) > LONGEST or depth > _DEEPEST:
-        found.unreadable("it is too long to be taken apart")
+        found.give_up("it is too long to be taken apart")
         return
     if has_odd_characters(command):
         found.doubt("it holds characters that a shell and a screen may read differently")
     try:
-        parser = _parser()
+        root = _tree(command)
     except ImportError:
-        found.unreadable("there is no grammar of the shell on this system")
+        found.give_up("there is no grammar of the shell on this system")
         return
-    root = parser.parse(command.encode("utf-8", "replace")).root_node
     if root.has_error:
-        found.unreadable("it cannot be taken apart")
+        found.give_up("it cannot be taken apart")
     taker = _Taker(found, depth)
     taker.visit(root)
     if not found.doubts and not _agrees(command, taker):
-        found.doubt("it is written in a way that is not sure to be understood")
+        found.doubt(MISREAD)
+
+
+def _tree(command: str) -> Node:
+    """What the grammar makes of the command. A parser of its own: judges run in several threads."""
+    from tree_sitter import Parser
+
+    return Parser(_language()).parse(command.encode("utf-8", "replace")).root_node
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
-    from tree_sitter import Language, Parser
+def _language() -> Language:
+    from tree_sitter import Language
     from tree_sitter_bash import language
 
-    return Parser(Language(language()))
+    return Language(language())
 
 
 class _Taker:
@@ -184,12 +198,22 @@ class _Taker:
     def __init__(self, found: ShellParts, depth: int) -> None:
         self._found = found
         self._depth = depth
+        self._level = 0
         self.commands: list[list[tuple[int, int]]] = []
         """Where the words of each simple command stand, in bytes."""
         self.targets: list[tuple[str, int]] = []
         """Each redirection's sign, and where its target begins, in bytes."""
 
     def visit(self, node: Node) -> None:
+        """Take note of everything in this node."""
+        self._level += 1
+        if self._level > _MOST_LEVELS:
+            self._found.give_up("it is too long or too deep to be taken apart")
+        else:
+            self._visit(node)
+        self._level -= 1
+
+    def _visit(self, node: Node) -> None:
         match node.type:
             case "command":
                 self._command(node)
@@ -203,7 +227,7 @@ class _Taker:
             case "variable_assignment":
                 self._found.doubt("it sets a variable")
             case "ERROR":
-                self._found.unreadable("it cannot be taken apart")
+                self._found.give_up("it cannot be taken apart")
             case kind if kind in _DOUBTS:
                 self._found.doubt(_DOUBTS[kind])
             case kind if node.is_named and kind not in _HARMLESS_NODES and kind not in _WORDS:
@@ -230,13 +254,14 @@ class _Taker:
         self._add(Part(tuple(words), tuple(assignments)))
 
     def _substitutions(self, word: Node) -> None:
-        for child in word.named_children:
-            if child.type in ("command_substitution", "process_substitution"):
-                self.visit(child)
+        """Visit every substitution in a word, wherever it stands in there."""
+        waiting = [word]
+        while waiting:
+            node = waiting.pop()
+            if node.type in ("command_substitution", "process_substitution"):
+                self.visit(node)
             else:
-                self._substitutions(child)
-        if word.type in ("command_substitution", "process_substitution"):
-            self.visit(word)
+                waiting += reversed(node.named_children)
 
     def _add(self, part: Part) -> None:
         inner = inner_command(part.words)
@@ -255,7 +280,7 @@ class _Taker:
         sign = next((_text(child) for child in node.children if not child.is_named), "")
         if target is None:
             if not _text(node).rstrip().endswith("-"):  # `2>&-` closes
-                self._found.unreadable("it cannot be taken apart")
+                self._found.give_up("it cannot be taken apart")
             return
         self.targets.append((sign, target.start_byte))
         word = read_word(_text(target))

@@ -471,11 +471,10 @@ async def test_a_rule_that_cannot_be_kept_counts_for_the_session_and_says_so(
 
 async def test_always_settles_the_other_questions_that_its_rule_covers(project: Path) -> None:
     approvals = Approvals("ask", project)
-    waits = [
-        start_asking(approvals, "bash", {"command": command})
-        for command in ("pytest -q", "pytest -x", "make")
-    ]
-    await until(lambda: len(approvals.pending) == 3)
+    waits = []
+    for command in ("pytest -q", "pytest -x", "make"):
+        waits.append(start_asking(approvals, "bash", {"command": command}))
+        await until(lambda: len(approvals.pending) == len(waits))
 
     approvals.answer(approvals.pending[0].id, "always")
     left = [request.summary for request in approvals.pending]

@@ -67,6 +67,7 @@ def test_lists_pipes_and_blocks_are_taken_apart_without_a_doubt(
         ("xargs -n 1 touch c < a", "touch c"),
         ("find . -exec touch {} \\;", "touch {}"),
         ("sudo env X=1 sh -c 'touch c'", "touch c"),
+        ("! ! touch c", "touch c"),
     ],
 )
 def test_no_program_hides(command: str, hidden: str) -> None:
@@ -124,6 +125,14 @@ def test_files_that_the_shell_opens_are_found(
 
     assert [(one.target.literal, one.writes) for one in found.redirects] == targets
     assert found.doubts == []
+
+
+@pytest.mark.parametrize("opening", ["(", "$(", "{ "])
+def test_deep_nesting_is_said_and_ends(opening: str) -> None:
+    ends = {"(": ")", "$(": ")", "{ ": "; }"}
+    command = opening * 2000 + "ls" + ends.get(opening, "") * 2000
+
+    assert shell_parts(command).is_unreadable
 
 
 def test_nested_shells_end_somewhere() -> None:

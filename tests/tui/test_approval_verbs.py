@@ -97,8 +97,10 @@ async def test_a_mode_that_a_key_stays_on_judges_the_open_question() -> None:
 
 async def test_the_next_question_has_a_guard_of_its_own() -> None:
     async with chat(mode="ask") as c:
-        waits = [ask_for(c.session.approvals, command) for command in ("make one", "make two")]
-        await c.until(lambda: len(c.session.approvals.pending) == 2)
+        waits = []
+        for command in ("make one", "make two"):
+            waits.append(ask_for(c.session.approvals, command))
+            await c.until(lambda: len(c.session.approvals.pending) == len(waits))
         c.app.redraw()
         await c.pilot.pause()
         card = as_text(_card(c))
