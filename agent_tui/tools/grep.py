@@ -21,7 +21,7 @@ from agent_tui.core.tool import Tool, ToolResult
 from agent_tui.tools import search
 from agent_tui.tools.globs import matcher
 from agent_tui.tools.output import head
-from agent_tui.tools.paths import Refused, kind_of, not_found, real_path, shown
+from agent_tui.tools.paths import Refused, holds_credentials, kind_of, not_found, real_path, shown
 from agent_tui.tools.program import Program, program
 from agent_tui.tools.slots import Slots
 from agent_tui.tools.walk import files
@@ -31,8 +31,8 @@ LIMIT_SECONDS = 60
 _RG_FAILED = 2
 
 DESCRIPTION = f"""Search file contents with a regular expression, line by line. Returns \
-path:line:text, at most {LIMIT_MATCHES} matches, long lines shortened. Skips binary files and what \
-git ignores, unless `path` names it. Use this instead of grep or rg in bash."""
+path:line:text, at most {LIMIT_MATCHES} matches, long lines shortened. Skips binary files, \
+credentials and what git ignores, unless `path` names it. Use this instead of grep or rg in bash."""
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -92,7 +92,11 @@ def _query(args: dict[str, Any], cwd: Path) -> _Query:
     elif not stat.S_ISDIR(mode):
         raise Refused(f"{name} is a {kind_of(mode)}, not a file or directory.")
     glob = args.get("glob")
-    wanted = matcher(glob) if glob else lambda path: True
+    fits = matcher(glob) if glob else lambda path: True
+
+    def wanted(path: str) -> bool:
+        return fits(path) and (names is not None or not holds_credentials(path))
+
     return _Query(args["pattern"], bool(args.get("ignore_case")), root, names, wanted)
 
 

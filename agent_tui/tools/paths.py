@@ -173,6 +173,11 @@ def judge(path: str, cwd: Path, *, free: Iterable[Path] = ()) -> Reach:
     return Places(cwd, tuple(free)).reach(path)
 
 
+def holds_credentials(path: str) -> bool:
+    """Whether a file of this name is one that asks before it is read."""
+    return _guarded(Path(path)) == "credentials"
+
+
 def path_argument(tool_name: str, args: Mapping[str, Any]) -> str | None:
     """The path that a call of a built-in tool reaches, as given; None if the tool takes none."""
     match tool_name:

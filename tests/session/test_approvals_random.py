@@ -22,8 +22,8 @@ RULES = [Rule("bash", "git log *"), Rule("bash", "pytest *"), Rule("bash", "make
 READERS = frozenset(PROGRAMS[:18]) - {"pytest", "make"}
 RISKY = {
     "find": ("-delete", "-exec", "-fprint"),
-    "sort": ("--out", "--compress"),
-    "git": ("--out", "--ext-diff"),
+    "sort": ("--output", "--compress-program"),
+    "git": ("--output", "--ext-diff"),
 }
 COMMANDS = 1500
 
@@ -33,6 +33,12 @@ def yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Yard:
     made = Yard(tmp_path)
     monkeypatch.setenv("HOME", str(made.home))
     return made
+
+
+def is_risky(word: str, options: tuple[str, ...]) -> bool:
+    """Whether programs take the word for one of these options, shortened or not."""
+    option = word.partition("=")[0]
+    return len(option) > 2 and any(known.startswith(option) for known in options)
 
 
 def complaint(yard: Yard, ran: Ran) -> str | None:
@@ -45,7 +51,7 @@ def complaint(yard: Yard, ran: Ran) -> str | None:
         return "it may write a file"
     if ran.name == "make" and ran.words:
         return "only make without words was allowed"
-    if any(word.startswith(RISKY.get(ran.name, "\0")) for word in ran.words):
+    if any(is_risky(word, RISKY.get(ran.name, ())) for word in ran.words):
         return "it may do more than read"
     if ran.name == "sort" and any(w[:1] == "-" and w[:2] != "--" and "o" in w for w in ran.words):
         return "it writes a file"
@@ -58,7 +64,7 @@ def complaint(yard: Yard, ran: Ran) -> str | None:
         real = os.path.realpath(f"{ran.folder}/{word}" if word[0] != "/" else word)
         if real != root and not real.startswith(root + "/"):
             return f"{word} is outside"
-        if "/.git" in real or real.endswith(".env"):
+        if "/.git/" in f"{real}/" or Path(real).name == ".env":
             return f"{word} is guarded"
     return None
 

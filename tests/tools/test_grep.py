@@ -66,6 +66,19 @@ async def test_a_glob_picks_the_files(grep: Tool, project: Path, glob: str) -> N
     assert result.text == "src/app.py:1:import os"
 
 
+async def test_files_of_credentials_are_searched_only_if_they_are_named(
+    grep: Tool, project: Path
+) -> None:
+    for name in (".env", "src/server.pem", "src/environment.py"):
+        (project / name).write_text("import secret\n")
+
+    everywhere = await run(grep, pattern="secret")
+    named = await run(grep, pattern="secret", path=".env")
+
+    assert everywhere.text == "src/environment.py:1:import secret"
+    assert named.text == ".env:1:import secret"
+
+
 async def test_case_can_be_ignored(grep: Tool, project: Path) -> None:
     assert (await run(grep, pattern="GRÖSSE|größe")).text == "No matches."
     assert (await run(grep, pattern="GRÖßE", ignore_case=True)).details["matches"] == 1
