@@ -16,7 +16,13 @@ from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.events import AgentEndEvent, EndReason, MessageEndEvent, ToolExecutionStartEvent
 from agent_tui.core.messages import AssistantMessage
 from agent_tui.core.text import printable
-from agent_tui.session.events import AnyEvent, AutoRetryStartEvent, BudgetWarningEvent, NoticeEvent
+from agent_tui.session.events import (
+    AnyEvent,
+    AutoRetryStartEvent,
+    BudgetWarningEvent,
+    FallbackEvent,
+    NoticeEvent,
+)
 from agent_tui.session.session import Session
 from agent_tui.session.targets import brief, target_of
 
@@ -105,6 +111,8 @@ class _Report:
             case AutoRetryStartEvent():
                 limit = f"{event.attempt}/{event.max_attempts}"
                 self._note(f"{event.error.message}; next try in {event.delay:.0f} s ({limit})")
+            case FallbackEvent():
+                self._note(event.sentence)
             case BudgetWarningEvent() | NoticeEvent():
                 self._note(event.message)
             case ToolExecutionStartEvent() if self._is_watched:

@@ -270,3 +270,30 @@ def test_keys_and_headers_are_not_in_the_printed_form(home: Path) -> None:
     settings = settings_of(home, toml, OPENAI_API_KEY="canary-2")
 
     assert "canary" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    ("said", "names"),
+    [
+        ('fallback = "lab/a"', ("lab/a",)),
+        ('fallback = ["lab/a", "lab/b"]', ("lab/a", "lab/b")),
+        ('fallback = "off"', ()),
+    ],
+)
+def test_fallbacks_are_one_name_or_several(
+    tmp_path: Path, said: str, names: tuple[str, ...]
+) -> None:
+    (tmp_path / "config.toml").write_text(said)
+
+    settings = load_settings(Flags(), {"AGENT_TUI_HOME": str(tmp_path)}, tmp_path)
+
+    assert settings.fallback == names
+    assert settings.problems == ()
+
+
+def test_the_command_line_and_the_environment_name_fallbacks_too(tmp_path: Path) -> None:
+    environ = {"AGENT_TUI_HOME": str(tmp_path), "AGENT_TUI_FALLBACK": "lab/a, lab/b"}
+
+    assert load_settings(Flags(), environ, tmp_path).fallback == ("lab/a", "lab/b")
+    assert load_settings(Flags(fallback=("lab/c",)), environ, tmp_path).fallback == ("lab/c",)
+    assert load_settings(Flags(fallback=("off",)), environ, tmp_path).fallback == ()

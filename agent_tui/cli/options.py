@@ -34,6 +34,13 @@ ThinkingOption = Annotated[
     str | None,
     typer.Option(metavar="LEVEL", help="off, minimal, low, medium, high or xhigh."),
 ]
+FallbackOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="PROVIDER/ID",
+        help="Goes on for a turn when the model is overloaded; may be repeated. off: nobody.",
+    ),
+]
 ModeOption = Annotated[
     str | None,
     typer.Option(metavar="MODE", help="ask, auto-edit, full-auto or read-only.  [ask]"),
@@ -129,6 +136,7 @@ def flags_of(context: typer.Context) -> Flags:
     given = context.params
     flags = {each.name: given[each.name] for each in fields(Flags) if each.name in given}
     flags["tools"] = tuple(map(Path, flags["tools"] or ()))
+    flags["fallback"] = tuple(flags["fallback"] or ())
     flags["cwd"] = None if flags["cwd"] is None else Path(flags["cwd"])
     session = SessionChoice(
         resume=LATEST if given["continue_"] else given["resume"],

@@ -29,6 +29,7 @@ _OF_THE_AGENT = frozenset(
         "model",
         "model_reason",
         "thinking",
+        "fallback",
         "max_iterations",
         "system_prompt",
         "append_system_prompt",
@@ -56,6 +57,8 @@ def load_settings(flags: Flags, environ: Mapping[str, str], cwd: Path) -> Settin
     if flags.agent is not None:
         found = {key: value for key, value in found.items() if key not in _OF_THE_AGENT}
     found |= said
+    if "off" in found.get("fallback", ()):
+        found["fallback"] = ()
     providers = {**found.pop("providers", {}), **found.pop("flag_providers", {})}
     limits = {key: found.pop(key) for key in LIMITS if key in found}
     return Settings(
@@ -110,6 +113,8 @@ def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[s
     for name in map(_variable, ("max_iterations", *LIMITS)):
         if name in data:
             data[name] = _as_number(data[name])
+    if (name := _variable("fallback")) in data:
+        data[name] = [key for key in data[name].split(",") if key.strip()]
     found = read_scalars(Table(data, "environment", problems), _variable)
     if found["model"] is not None:
         found["model_reason"] = f"{_variable('model')} is set"

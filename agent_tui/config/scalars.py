@@ -1,4 +1,4 @@
-"""The settings that are one value each, by whatever name a source gives them."""
+"""The settings that are one value each, or a plain list, by whatever name a source gives them."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ def read_scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, A
     texts = ("model", "theme", "system_prompt", "append_system_prompt", "notify_command")
     found: dict[str, Any] = {key: table.text(spell(key)) for key in texts}
     found |= {key: table.choice(spell(key), allowed) for key, allowed in choices.items()}
+    found["fallback"] = table.words(spell("fallback"))
     found["max_iterations"] = table.count(spell("max_iterations"))
     found |= {key: read_limit(table, key, spell) for key in LIMITS}
     return found

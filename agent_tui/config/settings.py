@@ -96,6 +96,7 @@ class Flags:
     base_url: str | None = None
     api_key_env: str | None = None
     thinking: str | None = None
+    fallback: tuple[str, ...] = ()
     mode: str | None = None
     max_iterations: int | None = None
     limits: Mapping[str, float | None] = field(default_factory=dict)
@@ -127,6 +128,8 @@ class Settings:
     """The variable with the key for the chosen model's provider, if a flag named one."""
     thinking: ThinkingLevel | None = None
     """None is off, or what an agent of the person's own has."""
+    fallback: tuple[str, ...] = ()
+    """`provider/id` of the models that go on, in this order, when the chosen one is overloaded."""
     mode: Mode = "ask"
     max_iterations: int | None = None
     """Steps of a turn; None is 100, or what an agent of the person's own has."""

@@ -219,6 +219,22 @@ class ErrorInfo:
     request_id: str | None = None
 
 
+_REASONS = {
+    "rate_limit": "rate limited",
+    "stream_incomplete": "the answer broke off",
+    "network": "no connection",
+    "timeout": "no answer in time",
+    "auth": "the key was refused",
+    BAD_TOOL_CALL: "an unreadable call",
+}
+
+
+def reason_of(info: ErrorInfo) -> str:
+    """A few words for a line that has no room for the sentence: `rate limited (429)`."""
+    said = _REASONS.get(info.code) or info.code.replace("_", " ")
+    return f"{said} ({info.status})" if info.status else said
+
+
 _CLASSES: tuple[type[AgentError], ...] = (
     ConfigError,
     InvalidInputError,

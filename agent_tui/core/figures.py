@@ -40,6 +40,11 @@ def clock(seconds: float) -> str:
     return f"{whole // 3600}h{whole % 3600 // 60:02d}m"
 
 
+def countdown(seconds: float) -> str:
+    """How long something is still off, rounded; the same wherever it is shown."""
+    return clock(max(0.0, seconds) + 0.5)
+
+
 def plural(number: int, noun: str) -> str:
     """`1 step`, `2 steps`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

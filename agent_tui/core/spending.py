@@ -55,7 +55,7 @@ class Charge:
     turn: int
     """Counts from 1 in this session; 0 is an earlier time."""
     step: int
-    """Within the turn, from 1; a repeated attempt is a step of its own."""
+    """Within the turn, from 1; all attempts at one step have its number."""
     model: str
     """`provider/id`; empty for what a tool spent."""
     tool: str

@@ -44,6 +44,17 @@ class Table:
         self._bad(key, value, 'must be a line for the shell, or ["program", "argument", …]')
         return None
 
+    def words(self, key: str) -> tuple[str, ...] | None:
+        """A text, or an array of texts."""
+        value = self._value(key)
+        if value is None:
+            return None
+        said = [value] if isinstance(value, str) else value
+        if isinstance(said, list) and all(map(_says, said)):
+            return tuple(word.strip() for word in said)
+        self._bad(key, value, "must be text, or an array of texts")
+        return None
+
     def choice(self, key: str, allowed: Sequence[str]) -> Any:
         """One of the words in `allowed`."""
         value = self._value(key)

@@ -27,6 +27,7 @@ from agent_tui.session.events import (
     AutoRetryStartEvent,
     BudgetRequestEvent,
     BudgetWarningEvent,
+    FallbackEvent,
     NoticeEvent,
     QueueUpdateEvent,
 )
@@ -113,6 +114,8 @@ class Report:
                 self.say("budget", event.message)
             case NoticeEvent():
                 self.say("notice", event.message)
+            case FallbackEvent():
+                self.say("fallback", event.sentence)
             case AutoRetryStartEvent():
                 tries = f"{event.attempt}/{event.max_attempts}"
                 self.say(

@@ -71,6 +71,11 @@ class Accounts:
         return self._watch.elapsed
 
     @property
+    def context_window(self) -> int | None:
+        """How many tokens the model in use can read at once; None is unknown."""
+        return self.agent.state.model.context_window
+
+    @property
     def context_tokens(self) -> int | None:
         """How many tokens the transcript amounts to, estimated; None while it is empty."""
         state = self.agent.state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from agent_tui.core.errors import ErrorInfo
+from agent_tui.core.errors import ErrorInfo, reason_of
 from agent_tui.core.events import (
     AgentStartEvent,
     MessageEndEvent,
@@ -14,6 +14,7 @@ from agent_tui.core.events import (
     ToolExecutionStartEvent,
     TurnStartEvent,
 )
+from agent_tui.core.figures import countdown
 from agent_tui.core.text import printable
 from agent_tui.session.approvals import ApprovalRequest
 from agent_tui.session.events import (
@@ -79,8 +80,7 @@ class Activity:
             return f"approval of `{_name(approvals[0].tool_name, approvals[0].summary)}`"
         if self._retry is not None:
             error, due = self._retry
-            wait = max(0, round(due - self._clock()))
-            return f"{error.code.replace('_', ' ')}, next try in {wait} s"
+            return f"{reason_of(error)}, next try in {countdown(due - self._clock())}"
         if self._hook is not None:
             hook, since = self._hook
             return f"{hook} ({round(self._clock() - since)} s)"

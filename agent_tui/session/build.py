@@ -80,6 +80,7 @@ def build_session(
         turn_limits=replace(settings.turn_limits, iterations=None if unattended else steps),
         session_limits=settings.session_limits,
     )
+    session.fallback.names = settings.fallback
     session.after_abort = settings.after_abort
     session.wear(outfit)
     return session

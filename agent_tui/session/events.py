@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from agent_tui.agent.queues import QueuedItem
-from agent_tui.core.errors import ErrorInfo
+from agent_tui.core.errors import ErrorInfo, reason_of
 from agent_tui.core.events import AgentEvent, json_line
 from agent_tui.core.limits import Meter
 
@@ -68,6 +68,24 @@ class AutoRetryEndEvent(_SessionEvent):
     """How many retries there were, a wait that was cut short included."""
     final_error: str | None = None
     type: Literal["auto_retry_end"] = "auto_retry_end"
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackEvent(_SessionEvent):
+    """The model is overloaded: another one goes on, until the turn is over."""
+
+    model: str
+    """`provider/id` of the one that goes on."""
+    instead_of: str
+    error: ErrorInfo
+    """Why the other one does not."""
+    type: Literal["fallback"] = "fallback"
+
+    @property
+    def sentence(self) -> str:
+        """What to tell the person."""
+        why = f"{self.instead_of}: {reason_of(self.error)}"
+        return f"{why}; going on with {self.model} for this turn"
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +183,7 @@ SessionEvent: TypeAlias = (
     QueueUpdateEvent
     | AutoRetryStartEvent
     | AutoRetryEndEvent
+    | FallbackEvent
     | ApprovalRequestEvent
     | ApprovalAnswerEvent
     | BudgetWarningEvent

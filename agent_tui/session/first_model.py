@@ -73,12 +73,24 @@ def settle_model(settings: Settings, find_local: FindLocal | None = None) -> Set
         model = ModelBook(settings).find(key)
     except AgentError as error:
         raise type(error)(f"{error.message} ({reason})") from None
+    problems += _fallback_problems(settings)
     table = settings.providers.get(model.provider)
     if table is not None:
         problems += provider_problems(table, settings.environ)
     return replace(
         settings, model=model.key, model_reason=reason, problems=tuple(dict.fromkeys(problems))
     )
+
+
+def _fallback_problems(settings: Settings) -> list[str]:
+    """One sentence for each fallback that nothing serves."""
+    problems = []
+    for name in settings.fallback:
+        try:
+            ModelBook(settings).find(name)
+        except AgentError as error:
+            problems.append(f"fallback {name!r} is not used: {error.message}")
+    return problems
 
 
 def provider_problems(table: ProviderSettings, environ: Mapping[str, str]) -> list[str]:

@@ -38,7 +38,9 @@ class Ledger:
         self.turn = Spent()
         """The sum of the current or last turn."""
         self.steps = 0
-        """Steps begun in this turn."""
+        """Steps begun in this turn; a failed request and its repetitions are one."""
+        self._repeats = False
+        """The last request failed: the next one is for the same step."""
 
     # -- writing -----------------------------------------------------------------------------
 
@@ -61,15 +63,17 @@ class Ledger:
         """Start counting a new turn."""
         self._turn += 1
         self.turn = Spent()
-        self.steps = 0
+        self.steps, self._repeats = 0, False
 
     def begin_step(self) -> None:
         """A model call is about to be made."""
-        self.steps += 1
+        self.steps += not self._repeats
+        self._repeats = False
         self._step_started = self._clock()
 
     def count(self, message: AgentMessage) -> None:
         """Book a finished message, which is the last of the transcript."""
+        self._repeats = isinstance(message, AssistantMessage) and message.stop_reason == "error"
         self._book(message, self._state.messages[:-1])
 
     # -- reading -----------------------------------------------------------------------------

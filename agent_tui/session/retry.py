@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from agent_tui.core.errors import BAD_TOOL_CALL, ErrorInfo
+from agent_tui.core.model import Model
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,8 @@ class RetryPlan:
     """The failure, with the reason added when it is given up for a wait that is too long."""
     delay: float | None
     """Seconds to wait before the next try, None to give up."""
+    stand_in: Model | None = None
+    """Who makes the next try, None for the same model."""
 
 
 class Retries:

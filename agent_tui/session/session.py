@@ -49,6 +49,7 @@ from agent_tui.session.events import (
     QueueUpdateEvent,
     SessionEvent,
 )
+from agent_tui.session.fallback import Fallback
 from agent_tui.session.hooking import SessionHooks
 from agent_tui.session.instructions import InstructionFile
 from agent_tui.session.journal.journal import Journal
@@ -72,6 +73,9 @@ def _jitter() -> float:
 
 class Session(Accounts, Kept):
     """An agent with everything around it. All methods belong to the thread of its event loop."""
+
+    fallback: Fallback
+    """Who goes on when the model is overloaded."""
 
     def __init__(
         self,
@@ -120,7 +124,8 @@ class Session(Accounts, Kept):
             announce=self._post,
         )
         self._retries = Retries(retry or RetryPolicy(), jitter)
-        self._turns = Turns(agent, self._retries, sleep, self._send, self._post, self._gate)
+        self.fallback = Fallback(agent.state, find_model, lambda: self.context_tokens)
+        self._turns = self._turning(sleep)
         self._hooks = self._hooked()
         self._turns.wind_up = self._hooks.wind_up
         if self.resumed is not None:
@@ -132,6 +137,10 @@ class Session(Accounts, Kept):
         self._is_closed = False
         self._leave_agent = agent.subscribe(self._on_agent_event)
         approvals.announce = self._post
+
+    def _turning(self, sleep: Callable[[float], Awaitable[object]]) -> Turns:
+        tell = (self._send, self._post)
+        return Turns(self.agent, self._retries, sleep, *tell, self._gate, self.fallback)
 
     def _hooked(self) -> SessionHooks:
         return SessionHooks(
@@ -308,6 +317,7 @@ class Session(Accounts, Kept):
         """
         chosen = self._find_model(model) if isinstance(model, str) else model
         self._ledger.know(chosen)
+        self.fallback.keep()
         self.agent.state.model = chosen
         self._hooks.has_switched = True
         self._recorder.note_settings()

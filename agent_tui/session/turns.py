@@ -10,22 +10,26 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from agent_tui.agent.agent import Agent
 from agent_tui.agent.queues import QueuedItem
-from agent_tui.core.errors import AgentBusyError, InvalidStateError
+from agent_tui.core.errors import AgentBusyError, ErrorInfo, InvalidStateError
 from agent_tui.core.events import AgentEndEvent
 from agent_tui.core.messages import AgentMessage, AssistantMessage
+from agent_tui.core.model import Model
 from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
     AutoRetryEndEvent,
     AutoRetryStartEvent,
+    FallbackEvent,
     QueueState,
     QueueUpdateEvent,
     SessionEvent,
 )
+from agent_tui.session.fallback import Fallback
 from agent_tui.session.retry import Retries, RetryPlan
 
 AfterAbort = Literal["hold", "restore", "send"]
@@ -76,6 +80,7 @@ class Turns:
         send: Callable[[AnyEvent], Awaitable[None]],
         post: Callable[[SessionEvent], None],
         gate: Callable[[bool], Awaitable[bool] | None],
+        fallback: Fallback,
     ) -> None:
         """`gate(is_new_turn)` is asked before each run; None lets it begin."""
         self._agent = agent
@@ -84,6 +89,7 @@ class Turns:
         self._send = send
         self._post = post
         self._gate = gate
+        self._fallback = fallback
         self.wind_up: WindUp = lambda end, before: None
         """Called with how the last run ended when a turn would be over: what it gives follows; the
         number is how many such follow-ups there have been in the turn. None: nothing to wait for.
@@ -195,12 +201,25 @@ class Turns:
         turn.end = end
         turn.plan = None
         if end.reason == "error" and end.error and not (turn.is_aborted or turn.stop_requested):
-            plan = self._retries.plan(end.error)
+            plan = self._plan(end.error)
             end.error = plan.error
             end.will_retry = plan.delay is not None
             turn.plan = plan if end.will_retry else None
         goes_on = turn.plan is not None or self._should_deliver(turn)
         self._set_paused(not goes_on and not _ended_by_itself(turn))
+
+    def _plan(self, error: ErrorInfo) -> RetryPlan:
+        """A wait, another model when waiting is over, or neither."""
+        plan = self._retries.plan(error)
+        if plan.delay is not None:
+            return plan
+        stand_in = self._fallback.next_for(plan.error)
+        if stand_in is not None:
+            return replace(plan, delay=0.0, stand_in=stand_in)
+        if doubts := self._fallback.doubts:
+            said = f"{plan.error.message.rstrip('. ')}. No fallback: {'; '.join(doubts)}"
+            return replace(plan, error=replace(plan.error, message=said))
+        return plan
 
     def _on_queue(self, items: list[QueuedItem]) -> None:
         if self._loop is not None and threading.get_ident() != self._thread:
@@ -270,6 +289,7 @@ class Turns:
 
     def _finish(self, turn: _Turn) -> None:
         self._retries.reset()
+        self._fallback.give_back()
         self._turn = None
         if turn.began or turn.is_refused:
             self._set_paused(not _ended_by_itself(turn))
@@ -305,6 +325,9 @@ class Turns:
         turn.plan = None
         delay = plan.delay or 0.0
         self._drop_failed_answer()
+        if plan.stand_in is not None:
+            await self._stand_in(plan.stand_in, plan.error)
+            return not turn.interrupt.is_set()
         attempt, limit = self._retries.attempt, self._retries.limit(plan.error)
         await self._send(AutoRetryStartEvent(attempt, limit, delay, plan.error))
         try:
@@ -329,6 +352,13 @@ class Turns:
             sleeping.cancel()
             stopped.cancel()
         return not interrupt.is_set()
+
+    async def _stand_in(self, model: Model, error: ErrorInfo) -> None:
+        """Have `model` make the next request."""
+        if attempts := self._retries.reset():
+            await self._send(AutoRetryEndEvent(False, attempts, error.message))
+        replaced = self._fallback.take(model)
+        await self._send(FallbackEvent(model.key, replaced.key, error))
 
     async def _try_again(self, turn: _Turn) -> None:
         """Continue the failed run with what is left of its step limit."""

@@ -40,5 +40,9 @@ class Account(Protocol):
         """Steps of a turn before somebody is asked, or it ends; None is without a limit."""
 
     @property
+    def context_window(self) -> int | None:
+        """How much the model in use can read at once; None is unknown."""
+
+    @property
     def context_tokens(self) -> int | None:
         """How full the model's window is; None is unknown."""

@@ -154,11 +154,9 @@ class ChatApp(App[None], inherit_bindings=False):
         except AgentError as error:
             self.exit(return_code=2, message=Text(f"agent-tui: {error.message}"))
             return
-        state = session.agent.state
         view = PacedView(self.transcript, self.pacer)
         steps = session.agent.max_iterations
         self.presenter = Presenter(view, session, self.now, max_steps=steps)
-        self.presenter.context_window = state.model.context_window
         self.delivery = Delivery(
             session,
             self.presenter,

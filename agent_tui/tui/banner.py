@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.text import printable
-from agent_tui.tui.figures import clock, one_line, plural
+from agent_tui.tui.figures import clock, countdown, one_line, plural
 
 WAYS_OUT = {
     "auth": "check the key, or pick another model with /model",
@@ -48,7 +48,7 @@ def retry_sentence(
 ) -> str:
     """The countdown of a retry: `Rate limited. Try 2 of 3 in 4 s · esc gives up`."""
     said = one_line(printable(error.message), 200).rstrip(" .") if error else "The request failed"
-    when = "now" if seconds_left < 0.5 else f"in {clock(seconds_left + 0.5)}"
+    when = "now" if seconds_left < 0.5 else f"in {countdown(seconds_left)}"
     return f"{said}. Try {attempt} of {max_attempts} {when} · esc gives up"
 
 

@@ -41,6 +41,12 @@ COMMANDS: tuple[Command, ...] = (
     Command("help", "keys and commands", "help", key="f1"),
     Command("model", "pick a model, or name one", "model", "[PROVIDER/ID]", "ctrl+l"),
     Command(
+        "fallback",
+        "who goes on for a turn when the model is overloaded; off: nobody",
+        "fallback",
+        "[PROVIDER/ID … | off]",
+    ),
+    Command(
         "thinking",
         "set the thinking level, or show and hide thinking",
         "thinking",

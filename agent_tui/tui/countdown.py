@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from agent_tui.core.errors import ErrorInfo
+from agent_tui.core.errors import ErrorInfo, reason_of
 from agent_tui.tui.answer import View
 from agent_tui.tui.banner import retry_sentence
 from agent_tui.tui.blocks import NoticeBlock
-from agent_tui.tui.figures import clock
+from agent_tui.tui.figures import countdown
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,9 @@ class Countdown:
 
     @property
     def words(self) -> str:
-        """For the status line: `try 2/3 in 4 s`; empty while nothing is waited for."""
+        """For the status line: `rate limited (429): try 2/3 in 4 s`; empty without a wait."""
         wait, left = self._wait, self.seconds_left
         if wait is None or left is None:
             return ""
-        return f"try {wait.attempt}/{wait.max_attempts} in {clock(left + 0.5)}"
+        when = f"try {wait.attempt}/{wait.max_attempts} in {countdown(left)}"
+        return f"{reason_of(wait.error)}: {when}"

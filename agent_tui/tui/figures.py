@@ -6,6 +6,7 @@ from rich.cells import cell_len, set_cell_size
 
 from agent_tui.core.figures import clock as clock
 from agent_tui.core.figures import count as count
+from agent_tui.core.figures import countdown as countdown
 from agent_tui.core.figures import money as money
 from agent_tui.core.figures import plural as plural
 from agent_tui.core.figures import span as span

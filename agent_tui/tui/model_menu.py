@@ -52,7 +52,6 @@ class ModelMenu:
             return error.message
         when = "from the next step on" if app.session.is_running else "from now on"
         app.flash(f"{model.key} {when}")
-        app.presenter.context_window = model.context_window
         app.start(self.describe())
         return None
 
@@ -65,8 +64,22 @@ class ModelMenu:
         described = await app.shelf.described(model)
         if app.session.agent.state.model is model and described != model:
             app.session.set_model(described)
-            app.presenter.context_window = described.context_window
             app.redraw()
+
+    def stand_in(self, names: str) -> str | None:
+        """Have these models go on when the one in use is overloaded; without names say who does."""
+        app = self._app
+        fallback = app.session.fallback
+        if names == "off":
+            fallback.names = ()
+        elif names:
+            try:
+                fallback.names = tuple(fallback.find(name).key for name in names.split())
+            except AgentError as error:
+                return error.message
+        who = ", then ".join(fallback.names)
+        app.flash(f"When the model is overloaded, {who or 'nobody'} goes on for the turn.")
+        return None
 
     def think(self, level: str) -> str | None:
         """Set how hard to think; the sentence that says which levels there are, if not so."""

@@ -37,6 +37,7 @@ from agent_tui.session.events import (
     BudgetAnswerEvent,
     BudgetRequestEvent,
     BudgetWarningEvent,
+    FallbackEvent,
     HookEndEvent,
     HookStartEvent,
     NoticeEvent,
@@ -83,7 +84,6 @@ class Presenter:
     ) -> None:
         """`max_steps`: after so many steps a turn ends, without a question."""
         self.max_steps = max_steps
-        self.context_window: int | None = None
         self.questions: list[Question] = []
         """Open questions, oldest first."""
         self.title = ""
@@ -139,7 +139,7 @@ class Presenter:
             rate_is_estimate=estimated,
             context_tokens=account.context_tokens,
             context_is_estimate=tally.is_guessing,
-            context_window=self.context_window,
+            context_window=account.context_window,
         )
 
     @property
@@ -261,6 +261,8 @@ class Presenter:
                 self._retry.begin(event.attempt, event.max_attempts, event.delay, event.error)
             case AutoRetryEndEvent():
                 self._give_up_retry()
+            case FallbackEvent():
+                self.say(f"{event.sentence} · /model {event.model} keeps it", "warning")
             case ApprovalRequestEvent():
                 self._take_question(event)
             case ApprovalAnswerEvent():

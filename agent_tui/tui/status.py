@@ -42,11 +42,15 @@ class Counters:
     spent: Spent = field(default_factory=_nothing)
     """Sum over the finished model calls; before the first there is nothing to count."""
     steps: int = 0
-    """Steps begun."""
+    """Steps begun; a failed request and its repetitions are one."""
     arriving: int = 0
     """Estimated output tokens of the answer that is streaming."""
     limits: Limits = field(default_factory=Limits)
     """The budget; its cost is shown behind what was spent."""
+    failures: int = 0
+    """Requests that failed."""
+    attempt: int = 1
+    """Which try at the present step is going on, or was the last."""
 
 
 @dataclass(slots=True)
@@ -89,6 +93,8 @@ def turn_fields(status: Status) -> list[Field]:
     if turn.steps:
         limit = f"/{status.max_steps}" if status.max_steps else ""
         fields.append(Field(f"step {turn.steps}{limit}", 90, _step_role(status)))
+        if turn.attempt > 1 and status.state == "running":
+            fields.append(Field(f"try {turn.attempt}", 60))
         fields.append(Field(clock(status.seconds), 50))
         share = _cached_share(turn.spent.usage)
         fields += _token_fields(turn, share)
@@ -147,7 +153,10 @@ def summary_line(turn: Counters, seconds: float) -> str:
     """The dim line after a turn: `7 steps · 1m12s · ↑18.4k (91% cached) ↓2.1k · $0.043`."""
     spent = turn.spent
     tokens = f"{tokens_in(turn)}{_cached_share(spent.usage)} {tokens_out(turn)}"
-    return " · ".join((plural(turn.steps, "step"), clock(seconds), tokens, cost_of(spent)))
+    steps = plural(turn.steps, "step")
+    if turn.failures:
+        steps += f" ({plural(turn.failures, 'failed request')})"
+    return " · ".join((steps, clock(seconds), tokens, cost_of(spent)))
 
 
 def tokens_in(counters: Counters) -> str:

@@ -22,9 +22,15 @@ class Tally:
 
     now: Callable[[], float]
     steps: int = 0
-    """Steps begun in this turn."""
+    """Steps begun in this turn; a failed request and its repetitions are one."""
+    failures: int = 0
+    """Requests of this turn that failed."""
+    attempt: int = 1
+    """Which try at the present step is going on."""
     is_guessing: bool = False
     """The latest answer came without counts: the size of the context is an estimate."""
+    _repeats: bool = False
+    """The last request failed: the next one is for the same step."""
     _session_steps: int = 0
     _began: float = 0.0
     _ended: float | None = None
@@ -33,7 +39,8 @@ class Tally:
 
     def begin_turn(self) -> None:
         """A turn begins: its figures are zero."""
-        self.steps = 0
+        self.steps = self.failures = 0
+        self.attempt, self._repeats = 1, False
         self._began = self.now()
         self._rate = None
 
@@ -46,9 +53,12 @@ class Tally:
         self._ended = self.now()
 
     def begin_step(self) -> None:
-        """One more."""
-        self.steps += 1
-        self._session_steps += 1
+        """One more, or another try at the one that failed."""
+        self.attempt = self.attempt + 1 if self._repeats else 1
+        if not self._repeats:
+            self.steps += 1
+            self._session_steps += 1
+        self._repeats = False
 
     def begin_answer(self) -> None:
         """Nothing has arrived yet."""
@@ -61,6 +71,8 @@ class Tally:
 
     def end_answer(self, message: AssistantMessage) -> None:
         """The answer is complete: now its tokens are known, if the provider counted them."""
+        self._repeats = message.stop_reason == "error"
+        self.failures += self._repeats
         usage, began = message.usage, self._first_delta_at
         self._first_delta_at = None
         self.is_guessing = not usage.total and not usage.output
@@ -89,7 +101,8 @@ class Tally:
 
     def turn(self, spent: Spent, limits: Limits, characters: int = 0) -> Counters:
         """The counters of the turn, given what its finished steps used."""
-        return Counters(spent, self.steps, characters // CHARACTERS_PER_TOKEN, limits)
+        arriving = characters // CHARACTERS_PER_TOKEN
+        return Counters(spent, self.steps, arriving, limits, self.failures, self.attempt)
 
     def session(self, spent: Spent, limits: Limits) -> Counters:
         """The counters of the session."""

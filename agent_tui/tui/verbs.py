@@ -184,6 +184,10 @@ class Verbs:
             return None
         return self.models.use(key)
 
+    def fallback(self, names: str) -> str | None:
+        """Say, or set, who goes on for a turn when the model is overloaded."""
+        return self.models.stand_in(names)
+
     def thinking(self, level: str) -> str | None:
         """Set how hard to think; without a level show or hide thinking."""
         if not level:

@@ -41,8 +41,8 @@ async def test_there_is_a_row_for_every_call_and_every_tool() -> None:
 
     assert [(row["row"], row["turn"], row["step"], row["outcome"]) for row in rows] == [
         ("call", "1", "1", "failed"),
+        ("call", "1", "1", "answered"),
         ("call", "1", "2", "answered"),
-        ("call", "1", "3", "answered"),
         ("call", "2", "1", "answered"),
         ("tool", "", "", ""),
     ]

@@ -146,9 +146,9 @@ async def test_every_request_is_a_row_with_its_turn_step_model_and_outcome() -> 
     ]
     assert rows == [
         (1, 1, "test/m", "failed"),
+        (1, 1, "test/m", "answered"),
+        (1, 1, "look", "inside_tool"),
         (1, 2, "test/m", "answered"),
-        (1, 2, "look", "inside_tool"),
-        (1, 3, "test/m", "answered"),
         (2, 1, "other/n", "answered"),
     ]
 

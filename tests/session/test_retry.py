@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from agent_tui.core.errors import BAD_TOOL_CALL, ErrorInfo
-from agent_tui.core.events import AgentEndEvent, MessageEndEvent
+from agent_tui.core.events import AgentEndEvent, MessageEndEvent, TurnStartEvent
 from agent_tui.core.messages import AssistantMessage, UserMessage
 from agent_tui.core.usage import Usage
 from agent_tui.session.events import (
@@ -110,7 +110,7 @@ async def test_the_session_runs_while_it_waits_for_a_retry() -> None:
     await until(lambda: bool(rig.clock.slept))
 
     assert rig.session.is_running
-    assert rig.session.waiting_for() == "rate limit, next try in 12 s"
+    assert rig.session.waiting_for() == "rate limited, next try in 12 s"
 
     rig.session.abort()
     await turn
@@ -185,7 +185,29 @@ async def test_the_totals_hold_what_failed_attempts_reported() -> None:
 
     assert rig.session.totals.input == 200
     assert rig.session.turn_totals.cost_usd == pytest.approx(0.02)
-    assert rig.session.turn_steps == 2
+    assert rig.session.turn_steps == 1
+    assert rig.session.turn_spent.requests == 2
+
+
+async def test_the_repetitions_of_a_request_are_one_step() -> None:
+    rig = Rig(
+        fail("overloaded"),
+        fail("overloaded"),
+        calls(call("look")),
+        fail("network"),
+        text("here"),
+        tools=[plain_tool("look")],
+    )
+    seen: list[int] = []
+    rig.session.subscribe(
+        lambda event, signal: (
+            seen.append(rig.session.turn_steps) if isinstance(event, TurnStartEvent) else None
+        )
+    )
+
+    await rig.session.prompt("go")
+
+    assert seen == [1, 1, 1, 2, 2]
 
 
 async def test_an_answer_starts_the_count_anew() -> None:

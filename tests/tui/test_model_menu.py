@@ -231,7 +231,7 @@ async def test_a_local_server_says_how_much_its_model_reads(tmp_path: Path) -> N
                 while not session.agent.state.model.context_window:
                     await pilot.pause(0.01)
 
-            assert app.presenter.context_window == 4096
+            assert app.presenter.status.context_window == 4096
 
 
 async def test_the_doctor_shows_what_was_found_over_the_chat(tmp_path: Path) -> None:

@@ -239,9 +239,39 @@ async def test_a_retry_counts_down_and_leaves_no_trace_when_it_succeeds() -> Non
 
         assert "Overloaded. Try 1 of 3 in 2 s · esc gives up" in seen[0]
         assert "Overloaded. Try 1 of 3 in 1 s" in seen[1]
-        assert "try 1/3 in 1 s" in seen[2]
+        assert "overloaded: try 1/3 in 1 s" in seen[2]
         assert "Overloaded" not in s.screen.text
         assert s.screen.kinds.count("summary") == 1
+
+
+async def test_a_failed_request_and_its_repetition_are_one_step() -> None:
+    async with stage(fail("overloaded"), [text("ok"), hang()]) as s:
+        running = asyncio.create_task(s.session.prompt("go"))
+        await until(lambda: "ok" in s.screen.text)
+
+        assert "step 1" in s.lines
+        assert "try 2" in s.lines
+        s.session.abort()
+        await running
+
+        assert "1 step (1 failed request) · " in s.screen.text
+
+
+async def test_another_model_goes_on_visibly_and_for_the_turn_only() -> None:
+    async with stage(fail("overloaded", retry_after=90), text("ok"), text("again")) as s:
+        s.session.set_model(PRICED)
+        s.session.fallback.find = lambda name: Model("lab", name, context_window=8000)
+        s.session.fallback.names = ("small",)
+        windows: list[int | None] = []
+        s.session.subscribe(lambda event, signal: windows.append(s.presenter.status.context_window))
+
+        await s.session.prompt("go")
+
+        said = " ".join(s.screen.text.split())
+        assert "test/m: overloaded; going on with lab/small for this turn" in said
+        assert "/model lab/small keeps it" in said
+        assert windows[-2] == 8000
+        assert s.presenter.status.context_window == 200_000
 
 
 async def test_retries_that_fail_end_in_one_error() -> None:

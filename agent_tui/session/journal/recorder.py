@@ -18,6 +18,7 @@ from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
     AutoRetryStartEvent,
+    FallbackEvent,
     QueueUpdateEvent,
 )
 from agent_tui.session.journal.journal import Journal
@@ -59,9 +60,10 @@ class Recorder:
                 outcome = {"phase": "end", "run_id": self._run_id, "outcome": event.reason}
                 self._journal.add("run", outcome)
                 self._run_id = None
-            case AutoRetryStartEvent():
+            case AutoRetryStartEvent() | FallbackEvent():
                 self.leave_failed_answer("retry")
             case AgentSettledEvent():
+                self.note_settings()
                 self._note_queue()
                 self._journal.flush()
 
