@@ -3,7 +3,7 @@
 from agent_tui.config.flags import unset_variable
 from agent_tui.config.folders import Folders, find_folders
 from agent_tui.config.hooks import HookEvent, HookSettings
-from agent_tui.config.loading import load_again, load_settings
+from agent_tui.config.loading import UNREADABLE, load_again, load_settings
 from agent_tui.config.rules import (
     ReadingCommands,
     Rule,
@@ -45,6 +45,7 @@ __all__ = [
     "PICK",
     "PROJECT_FOLDER",
     "TIMEOUTS",
+    "UNREADABLE",
     "AfterAbort",
     "Flags",
     "Folders",

@@ -24,6 +24,8 @@ from agent_tui.config.trust import Trust, brings_something, project_file
 from agent_tui.core.limits import Limits, Scope
 from agent_tui.core.tables import Table
 
+UNREADABLE = "and is not used"
+"""In the sentence about a file of settings that counts for nothing."""
 _OF_THE_AGENT = frozenset(
     {
         "model",
@@ -91,10 +93,10 @@ def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str,
     except FileNotFoundError:
         return {}
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        problems.append(f"{path} is no valid TOML and is not used: {error}")
+        problems.append(f"{path} is no valid TOML {UNREADABLE}: {error}")
         return {}
     except OSError as error:
-        problems.append(f"{path} cannot be read and is not used: {error.strerror}")
+        problems.append(f"{path} cannot be read {UNREADABLE}: {error.strerror}")
         return {}
     table = Table(data, str(path), problems)
     found = read_scalars(table)

@@ -61,6 +61,8 @@ class SessionHooks:
         self._after_tool_call = agent.after_tool_call
         self._prepare_next_turn = agent.prepare_next_turn
         self._should_stop_after_turn = agent.should_stop_after_turn
+        self._shows_prints = agent.shows_prints
+        agent.shows_prints = True
         agent.before_tool_call = self._approve
         agent.after_tool_call = self._finish
         agent.prepare_next_turn = self._switch
@@ -68,6 +70,7 @@ class SessionHooks:
 
     def remove(self) -> None:
         """Give the agent back the hooks it came with."""
+        self._agent.shows_prints = self._shows_prints
         self._agent.before_tool_call = self._before_tool_call
         self._agent.after_tool_call = self._after_tool_call
         self._agent.prepare_next_turn = self._prepare_next_turn

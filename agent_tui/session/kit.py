@@ -42,12 +42,10 @@ class Kit:
 
     def expanded(self, text: str) -> str | None:
         """The message that `/name arguments` or `/skill:name arguments` stands for, if it does."""
-        if not text.startswith("/"):
+        if not text.startswith("/") or not text[1:2].strip():
             return None
-        name, _, arguments = text[1:].partition(" ")
-        if "\n" in name:
-            name, _, arguments = text[1:].partition("\n")
-        arguments = arguments.strip()
+        name, *rest = text[1:].split(maxsplit=1)
+        arguments = rest[0].strip() if rest else ""
         if name.startswith("skill:"):
             wanted = name.removeprefix("skill:")
             skill = next((skill for skill in self.skills if skill.name == wanted), None)

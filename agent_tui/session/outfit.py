@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
-from agent_tui.config import Settings, load_again
+from agent_tui.config import PROJECT_FOLDER, UNREADABLE, Settings, load_again
 from agent_tui.core.tool import Tool
 from agent_tui.session.events import NoticeEvent
 from agent_tui.session.hooking import SessionHooks
@@ -68,15 +68,32 @@ class Outfit:
         before = self.kit
         again = await asyncio.to_thread(load_again, self._settings)
         told = [] if again.is_trusted or not self._settings.is_trusted else [_UNTRUSTED]
-        settings = replace(self._settings, hooks=again.hooks, is_trusted=again.is_trusted)
+        told += [problem for problem in again.problems if problem not in self._settings.problems]
+        hooks = again.hooks
+        if any(UNREADABLE in problem for problem in again.problems):
+            hooks = self._settings.hooks  # a guard must not vanish with a comma
+            told.append("The hooks stay as they were.")
+        settings = replace(self._settings, hooks=hooks, is_trusted=again.is_trusted)
         kit = await asyncio.to_thread(load_kit, settings, before=before)
         self._settings, worn = settings, self.tools
         self._put_on(kit)
         if self._hooks is not None:
-            self._hooks.use(self.prompt, [*self.tools, *self._hooks.others(worn)])
+            names = {tool.name for tool in self.tools}
+            others = [tool for tool in self._hooks.others(worn) if tool.name not in names]
+            self._hooks.use(self.prompt, [*self.tools, *others])
             self._hooks.user.hooks = kit.hooks
-        told += [*changes(before, kit), *kit.notices]
-        return told + [problem for problem in again.problems if "hooks" in problem]
+        return [*told, *changes(before, kit), *kit.notices]
+
+    def origin_of(self, tool: Tool) -> str:
+        """Where a tool comes from: `built in`, a file, or `added` by somebody else."""
+        for file in self.kit.tool_files:
+            if tool in file.tools:
+                return str(file.path)
+        if tool in self._agent_tools:
+            return (
+                "built in" if self._settings.agent is None else f"the agent {self._settings.agent}"
+            )
+        return "added"
 
     def news(self) -> list[NoticeEvent]:
         """What to say about files of the prompt that were changed since; each is told once."""
@@ -93,10 +110,17 @@ class Outfit:
             own = [tool for file in kit.tool_files for tool in file.tools]
             self.tools = [*self._agent_tools, *own]
         own_names = {tool.name for file in kit.tool_files for tool in file.tools}
-        self.readable[:] = [skill.path.parent for skill in kit.skills]
+        self.readable[:] = [
+            skill.path.parent for skill in kit.skills if self._is_where_it_seems(skill.path)
+        ]
         self.access.clear()
         self.access.update((name, may) for name, may in ACCESS.items() if name not in own_names)
         self.prompt = self._prompt() if self._settings.agent is None else None
+
+    def _is_where_it_seems(self, skill: Path) -> bool:
+        """A project's skill folder that is a link to elsewhere opens nothing there."""
+        folder = self._settings.cwd / PROJECT_FOLDER
+        return not skill.is_relative_to(folder) or skill.resolve().is_relative_to(folder.resolve())
 
     def _environ(self) -> dict[str, str]:
         """What hooks inherit: nothing that pays for the chat."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 
+from agent_tui.core.text import printable
 from agent_tui.core.tool import Tool
 from agent_tui.session.instructions import InstructionFile
 from agent_tui.session.skills import Skill
@@ -52,14 +53,19 @@ def instructions_text(files: Sequence[InstructionFile]) -> str:
     return "\n\n".join([_INSTRUCTIONS, *frames]) if files else ""
 
 
+def _plain(path: Path) -> str:
+    """A path that cannot end the frame that it stands in."""
+    return printable(str(path)).replace("\n", " ").replace('"', "'")
+
+
 def _framed(file: InstructionFile) -> str:
     text = file.text.replace("</instructions", "<\\/instructions")
-    return f'<instructions path="{file.path}">\n{text}\n</instructions>'
+    return f'<instructions path="{_plain(file.path)}">\n{text}\n</instructions>'
 
 
 def skills_text(skills: Sequence[Skill]) -> str:
     """The part of the prompt that says which skills there are."""
-    lines = [f"- {skill.name}: {skill.description} ({skill.path})" for skill in skills]
+    lines = [f"- {skill.name}: {skill.description} ({_plain(skill.path)})" for skill in skills]
     return "\n".join([_SKILLS, *lines]) if lines else ""
 
 

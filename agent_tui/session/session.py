@@ -99,7 +99,6 @@ class Session(Accounts, Kept):
         With `keeps_model` and `keeps_thinking` the agent's own win over those of the journal.
         """
         self.agent = agent
-        agent.shows_prints = True
         self.approvals = approvals
         self.journal = journal or Journal.new(None, approvals.cwd)
         self.resumed = None

@@ -94,6 +94,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("copy", "copy the last answer", "copy"),
     Command("edit", "edit the draft in $EDITOR", "edit", key="ctrl+g"),
     Command("theme", "list the themes, or switch to one", "theme", "[NAME]"),
+    Command("tools", "the tools that the model may call, and where they come from", "tools"),
     Command("reload", "read instructions, skills, templates, tools and hooks again", "reload"),
     Command("doctor", "what was found: keys, servers, settings, versions", "doctor"),
     Command("quit", "leave", "quit", key="ctrl+d"),

@@ -82,6 +82,20 @@ class OwnCommands:
         self._app.start(self._reload(self._app.session.outfit))
         return None
 
+    def tools(self, _: str) -> str | None:
+        """Show the tools, their parameters and where they come from, and the hooks."""
+        from agent_tui.tui.screens.output import OutputScreen
+
+        session = self._app.session
+        found = session.agent.state.tools
+        if not found:
+            return "There are no tools in this chat."
+        lines = [line for tool in found for line in _about(tool, session.outfit)]
+        if session.kit.hooks:
+            lines += ["Hooks", *(f"  {hook} · match {hook.match}" for hook in session.kit.hooks)]
+        self._app.push_screen(OutputScreen("Tools", "\n".join(lines)))
+        return None
+
     async def _reload(self, outfit: Any) -> None:
         app = self._app
         try:
@@ -115,3 +129,14 @@ class OwnCommands:
                 yield each.name, hint, each.description, bool(hint) or each.takes_arguments
         for skill in kit.skills:
             yield f"skill:{skill.name}", "", skill.description, True
+
+
+def _about(tool: Any, outfit: Any) -> Iterator[str]:
+    """A tool in some lines."""
+    origin = outfit.origin_of(tool) if outfit is not None else "the agent's"
+    schema = tool.schema
+    needed = schema.get("required", [])
+    names = [name if name in needed else f"{name}?" for name in schema.get("properties", {})]
+    yield f"{tool.name}({', '.join(names)}) · {origin}"
+    yield f"  {one_line(tool.description, 160)}"
+    yield ""

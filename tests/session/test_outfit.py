@@ -34,6 +34,7 @@ class Place:
         self.project = folder / "project"
         (self.project / ".git").mkdir(parents=True)
         self.home.mkdir()
+        self._sessions: list[Session] = []
 
     def put(self, name: str, text: str) -> Path:
         """A file by its path from the folder of both on."""
@@ -45,13 +46,22 @@ class Place:
     def session(self, flags: Flags | None = None) -> Session:
         """A session in the project."""
         environ = {"AGENT_TUI_HOME": str(self.home)}
-        return build_session(load_settings(flags or Flags(), environ, self.project))
+        session = build_session(load_settings(flags or Flags(), environ, self.project))
+        self._sessions.append(session)
+        return session
+
+    def close(self) -> None:
+        """End all sessions."""
+        for session in self._sessions:
+            session.close()
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Iterator[Place]:
     before = [*sys.path]
-    yield Place(tmp_path)
+    place = Place(tmp_path)
+    yield place
+    place.close()
     sys.path[:] = before
     for name in [name for name in sys.modules if name.startswith("agent_tui_tools_")]:
         del sys.modules[name]
@@ -168,6 +178,7 @@ async def test_files_of_tools_do_not_hold_up_the_screen_while_they_load(place: P
     session = await open_session(load_settings(Flags(), environ, place.project))
 
     assert "add" in names(session)
+    session.close()
 
 
 def test_what_a_file_prints_while_it_loads_stays_out_of_standard_output(
@@ -320,3 +331,71 @@ async def test_a_project_that_changed_is_not_trusted_any_more(place: Place) -> N
 
     assert "until you say yes again" in told[0]
     assert "add" not in names(session)
+
+
+async def test_a_comma_too_much_does_not_take_the_guards_away(place: Place) -> None:
+    place.put("home/config.toml", "[[hooks.before_tool]]\ncommand = 'exit 2'\n")
+    session = place.session()
+
+    place.put("home/config.toml", "[[hooks.before_tool]],\n")
+    told = await again(session)
+
+    assert "is no valid TOML" in told[0]
+    assert told[1] == "The hooks stay as they were."
+    assert len(session.kit.hooks) == 1
+
+
+async def test_a_projects_skill_that_is_a_link_to_elsewhere_opens_nothing(place: Place) -> None:
+    place.put("private/SKILL.md", "---\ndescription: x\n---\n")
+    (place.project / ".agent-tui" / "skills").mkdir(parents=True)
+    (place.project / ".agent-tui" / "skills" / "x").symlink_to(place.home.parent / "private")
+    session = place.session(Flags(trust=True))
+    path = place.project / ".agent-tui" / "skills" / "x" / "more.md"
+
+    assert len(session.kit.skills) == 1
+    assert not await lets_run(session.approvals, "read", {"path": str(path)})
+
+
+def test_a_path_cannot_end_the_frame_that_it_stands_in(place: Place) -> None:
+    place.project = place.project / 'a">x'
+    place.project.mkdir()
+    (place.project / "AGENTS.md").write_text("Hello.")
+
+    prompt = place.session().agent.state.system_prompt or ""
+
+    assert """/a'>x/AGENTS.md">\nHello.""" in prompt
+
+
+async def test_it_is_known_where_a_tool_comes_from(place: Place) -> None:
+    path = place.put("home/tools/add.py", ADD)
+    session = place.session()
+    outfit = session.outfit
+    assert outfit is not None
+
+    origins = [outfit.origin_of(tool) for tool in session.agent.state.tools]
+
+    assert set(origins[:-1]) == {"built in"}
+    assert origins[-1] == str(path)
+
+
+@pytest.mark.parametrize("text", ["/ fix", "fix", "//fix", "/fixx", "/", "/fix/it", " /fix"])
+def test_what_is_no_template_is_a_message(place: Place, text: str) -> None:
+    place.put("home/prompts/fix.md", "Fix it.")
+
+    assert place.session().kit.expanded(text) is None
+
+
+@pytest.mark.parametrize("text", ["/fix", "/fix ", "/fix\n"])
+def test_a_template_may_be_called_with_nothing(place: Place, text: str) -> None:
+    place.put("home/prompts/fix.md", "Fix it.")
+
+    assert place.session().kit.expanded(text) == "Fix it."
+
+
+def test_an_agent_gets_its_printing_back_when_the_session_ends(place: Place) -> None:
+    session = place.session()
+    assert session.agent.shows_prints
+
+    session.close()
+
+    assert not session.agent.shows_prints

@@ -212,3 +212,19 @@ async def test_without_settings_there_is_nothing_to_reload() -> None:
         await c.say("/reload")
 
         assert "without settings" in c.line("hint")
+
+
+async def test_tools_are_listed_on_a_page() -> None:
+    gate = Gate()
+    async with chat(tools=[gate.tool], size=(100, 24)) as c:
+        await c.say("/tools")
+
+        assert c.app.screen.__class__.__name__ == "OutputScreen"
+        await c.press("escape")
+
+
+async def test_a_chat_without_tools_says_so() -> None:
+    async with chat() as c:
+        await c.say("/tools")
+
+        assert "no tools" in c.line("hint")
