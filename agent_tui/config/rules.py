@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
 from typing import Literal
 
@@ -89,6 +88,8 @@ def _is_readable(rule: Rule, table: Table) -> bool:
 
 def pattern_words(pattern: str) -> list[str] | None:
     """The words of a rule's command; None if its quotes do not match or there is none."""
+    import shlex
+
     try:
         return shlex.split(pattern) or None
     except ValueError:

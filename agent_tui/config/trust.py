@@ -6,7 +6,6 @@ answers are kept outside of the projects.
 
 from __future__ import annotations
 
-import json
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -53,6 +52,10 @@ class Trust:
             return None
         return answer.get("answer") == "trusted"
 
+    def was_answered(self, cwd: Path) -> bool:
+        """Whether the person has ever said anything about this folder, whatever it held then."""
+        return _name(cwd) in self._answers()
+
     def trust(self, cwd: Path) -> bool:
         """Use what this folder brings along from now on; False if it is too much to look through.
 
@@ -70,6 +73,8 @@ class Trust:
         return self._keep(cwd, "refused")
 
     def _keep(self, cwd: Path, answer: TrustAnswer) -> bool:
+        import json
+
         files = _fingerprint(cwd)
         if files is None:
             return False
@@ -78,6 +83,8 @@ class Trust:
         return True
 
     def _answers(self) -> dict[str, Any]:
+        import json
+
         try:
             answers = json.loads(self._file.read_text("utf-8"))
         except (OSError, ValueError):
@@ -128,6 +135,8 @@ def _settings(cwd: Path) -> Iterator[str]:
 
 
 def _leaves(data: Mapping[str, Any], place: str) -> Iterator[str]:
+    import json
+
     for key, value in data.items():
         name = f"{place}.{key}" if place else key
         if isinstance(value, dict):

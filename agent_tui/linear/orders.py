@@ -9,6 +9,7 @@ from agent_tui.config import Mode
 from agent_tui.core.errors import AgentError
 from agent_tui.core.figures import count, money
 from agent_tui.core.model import THINKING_LEVELS
+from agent_tui.session.approvals import RuleScope
 from agent_tui.session.events import Answer
 from agent_tui.session.outfit import Outfit
 from agent_tui.session.session import Session
@@ -20,6 +21,7 @@ an empty line: sends what is on hold
 /stop: stop after this step                     /stop now: stop at once (Ctrl+C does the same)
 /queue: what is pending                         /drop N: remove one of them
 /yes /always /no [COMMENT]: answer a question   /extend [N] /finish: answer one about a budget
+/rules: what needs no question                  /always session|project|everywhere: where it counts
 /why: what is being waited for                  /usage: what was spent
 /reload: read instructions, skills, templates, tools and hooks again
 /model KEY  /thinking LEVEL  /mode MODE         /quit: leave (Ctrl+D does the same)"""
@@ -47,7 +49,8 @@ class Orders:
             "queue": self._queue,
             "drop": self._drop,
             "yes": lambda _: self._answer("once"),
-            "always": lambda _: self._answer("always"),
+            "always": self._always,
+            "rules": self._rules,
             "no": lambda comment: self._answer("decline", comment or None),
             "extend": self._extend,
             "finish": lambda _: self._budget("finish"),
@@ -139,6 +142,23 @@ class Orders:
         asked = self._session.approvals.pending
         if not asked or not self._session.approvals.answer(asked[0].id, verdict, comment):
             self._say("approval", "nothing asks for an answer")
+
+    def _always(self, scope: str) -> None:
+        chosen = next((known for known in get_args(RuleScope) if known == scope), None)
+        if scope and chosen is None:
+            self._say("approval", f"/always takes {', '.join(get_args(RuleScope))} or nothing")
+            return
+        asked = self._session.approvals.pending
+        if asked and asked[0].rule is None:
+            self._say("approval", "no rule is sure enough for this call; /yes allows it once")
+        elif not asked or not self._session.approvals.answer(asked[0].id, "always", scope=chosen):
+            self._say("approval", "nothing asks for an answer")
+
+    def _rules(self, _: str) -> None:
+        for rule in self._session.approvals.rules:
+            self._say(rule.verdict, f"{rule} ({rule.origin})")
+        if not self._session.approvals.rules:
+            self._say("rules", "there are none")
 
     def _extend(self, argument: str) -> None:
         pending = self._session.budgets.pending

@@ -70,10 +70,12 @@ def _about_earlier(resumed: Resumed) -> Iterator[tuple[str, NoticeKind]]:
 
 
 def _about_trust(settings: Settings) -> str:
-    from agent_tui.config import what_it_brings
+    from agent_tui.config import Trust, what_it_brings
 
+    is_known = Trust(settings.folders).was_answered(settings.cwd)
+    changed = " (it has changed since your last answer)" if is_known else ""
     lines = "\n".join(f"  {line}" for line in what_it_brings(settings.cwd))
     return (
-        f"This folder brings along:\n{lines}\n"
+        f"This folder brings along{changed}:\n{lines}\n"
         "None of it is read or run unless you trust it: /trust, or /trust no."
     )

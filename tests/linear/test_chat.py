@@ -125,6 +125,32 @@ def test_a_question_is_answered_by_a_line() -> None:
     assert "fine" in printed
 
 
+def test_always_keeps_the_rule_that_was_shown_and_rules_lists_it() -> None:
+    printed = chat(
+        [*(calls(call("bash", {"command": "make"})) for _ in range(2)), text("ok")],
+        ("ready", "go"),
+        ("[approval]", "/always nowhere"),
+        ("/always takes", "/always session"),
+        ("[turn]", "/rules"),
+        ("[allow]", "/quit"),
+    )
+
+    assert "/always would allow, in this session: bash: make" in printed
+    assert "[allow] bash: make (session)" in printed
+    assert printed.count("bash asks") == 1
+
+
+def test_without_a_sure_rule_always_says_so() -> None:
+    printed = chat(
+        [calls(call("bash", {"command": "make $X"})), text("ok")],
+        ("ready", "go"),
+        ("[approval]", "/always"),
+        ("no rule is sure enough", "/yes"),
+    )
+
+    assert "ran make $X" in printed
+
+
 def test_the_end_of_the_input_lets_the_turn_end_but_answers_no_question() -> None:
     printed = chat([calls(call("bash", {"command": "ls"})), text("never")], ("ready", "go"))
 
@@ -179,6 +205,8 @@ def test_a_pending_message_can_be_dropped() -> None:
         ("/why", "[waiting for] idle"),
         ("/usage", "[session] 0 tokens in"),
         ("/yes", "nothing asks"),
+        ("/always", "nothing asks"),
+        ("/rules", "there are none"),
         ("/extend 5", "no budget asks"),
         ("/stop", "nothing is running"),
         ("/help", "/follow-up TEXT"),

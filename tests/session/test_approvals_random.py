@@ -38,6 +38,8 @@ def yard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Yard:
 def is_risky(word: str, options: tuple[str, ...]) -> bool:
     """Whether programs take the word for one of these options, shortened or not."""
     option = word.partition("=")[0]
+    if not word.startswith("--"):
+        return bool(options) and word.startswith(options)
     return len(option) > 2 and any(known.startswith(option) for known in options)
 
 

@@ -304,6 +304,20 @@ async def test_a_folder_that_was_refused_is_not_asked_about_again(
     assert "brings along" not in said
 
 
+async def test_a_folder_that_changed_since_the_answer_is_asked_about_as_such(
+    tmp_path: Path, project: Path
+) -> None:
+    home = tmp_path / "home"
+    async with chat_in(home, project) as (app, _):
+        app.run_verb("trust")
+    (project / ".agent-tui" / "config.toml").write_text('[hooks]\nturn_end = "other"\n')
+    async with chat_in(home, project) as (app, _):
+        said = notices(app)
+
+    assert "brings along (it has changed since your last answer):" in said
+    assert 'hooks.turn_end = "other"' in said
+
+
 async def test_trust_without_settings_says_why_it_means_nothing() -> None:
     async with chat() as c:
         await c.say("/trust")
