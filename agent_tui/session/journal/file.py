@@ -38,6 +38,7 @@ class JournalFile:
         self._waiting: deque[bytes] = deque()
         self._is_wanted = not is_new
         """Something was said that is worth a file."""
+        self._is_closed = False
         self._file: IO[bytes] | None = None
         self._syncing: set[asyncio.Future[None]] = set()
         if not is_new:
@@ -53,7 +54,7 @@ class JournalFile:
 
     def create(self) -> None:
         """From now on there is a file: what was appended so far is written."""
-        self._is_wanted = True
+        self._is_wanted = not self._is_closed
 
     def flush(self) -> None:
         """Try to write what waits."""
@@ -78,12 +79,9 @@ class JournalFile:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
-            with contextlib.suppress(OSError):
-                os.fsync(self._file.fileno())
+            _sync(self.path)
             return
-        # A descriptor of its own: the file may be closed before the disk has answered.
-        descriptor = os.dup(self._file.fileno())
-        done = loop.run_in_executor(None, _sync_and_close, descriptor)
+        done = loop.run_in_executor(None, _sync, self.path)
         self._syncing.add(done)
         done.add_done_callback(self._syncing.discard)
 
@@ -93,7 +91,7 @@ class JournalFile:
         if self._file is not None:
             self._file.close()
             self._file = None
-        self._is_wanted = False
+        self._is_wanted, self._is_closed = False, True
 
     def _say(self, reason: str) -> None:
         if self.problem is None:
@@ -134,13 +132,16 @@ def _cut_back(file: IO[bytes], size: int) -> None:
         os.ftruncate(file.fileno(), size)
 
 
-def _sync_and_close(descriptor: int) -> None:
+def _sync(path: Path) -> None:
+    # Not through the descriptor that holds the lock: it may be closed before the disk has answered.
     try:
-        os.fsync(descriptor)
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
     except OSError as error:
         _log.warning("fsync failed: %s", error.strerror)
-    finally:
-        os.close(descriptor)
 
 
 def _lock(file: IO[bytes]) -> bool:

@@ -107,8 +107,8 @@ class Journal:
     def add_message(self, message: AgentMessage) -> Entry:
         """Add a message; the first of the person's own makes the file."""
         entry = Entry("message", {}, self.tree.leaf, message.id, message.timestamp, message)
-        if message.role in ("user", "bash_execution") and self._file is not None:
-            self._file.create()
+        if message.role in ("user", "bash_execution"):
+            self.create()
         self._add(entry)
         if message.role == "user":
             self.sync()
@@ -120,6 +120,11 @@ class Journal:
             return
         data = {"target_id": target_id, "reason": reason}
         self._add(Entry("leaf", data, self.tree.leaf))
+
+    def create(self) -> None:
+        """Something of the person's own is about to be added: from now on there is a file."""
+        if self._file is not None:
+            self._file.create()
 
     def sync(self) -> None:
         """Ask the disk to keep what was written."""

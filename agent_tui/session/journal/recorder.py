@@ -113,6 +113,8 @@ class Recorder:
         if self._queue == self._recorded:
             return
         self._recorded = self._queue
+        if self._queue:
+            self._journal.create()
         self._journal.add_custom(PENDING, {"items": [_as_data(item) for item in self._queue]})
 
 

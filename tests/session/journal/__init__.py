@@ -1,0 +1,1 @@
+"""What a session leaves on disk, and how it is gone on with."""
