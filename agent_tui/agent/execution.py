@@ -143,7 +143,7 @@ class Execution:
                 return _as_result(await self._answer())
             with prints_of_call(self._accept_update) as printed:
                 answer = await self._answer()
-                return _as_result(printed.text if answer is None else answer)
+                return _as_result(printed.plain_text if answer is None else answer)
         except SystemExit as left:
             # Left alone it would tear the event loop down, and the program with it.
             raise RuntimeError(f"the tool tried to exit the program: {left.code}") from None

@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TextIO
 
+from agent_tui.core.text import printable
+
 KEPT_CHARACTERS = 50_000
 """Of what a call printed, the end is kept."""
 PACE_SECONDS = 0.05
@@ -44,6 +46,12 @@ class Printed:
         with self._lock:
             kept = "".join(self._parts)[-KEPT_CHARACTERS:]
             return f"[Only the end of what was printed]\n{kept}" if self._is_cut else kept
+
+    @property
+    def plain_text(self) -> str:
+        """The same for a model: progress lines in their last state, nothing for a terminal."""
+        lines = self.text.replace("\r\n", "\n").split("\n")
+        return printable("\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines))
 
     def write(self, text: str) -> None:
         """Add to it; safe from any thread."""

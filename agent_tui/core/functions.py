@@ -225,4 +225,7 @@ def _shown(value: Any, ctx: ToolContext) -> Answer:
 def _as_answer(value: Any) -> Answer:
     if value is None or isinstance(value, ToolResult | str):
         return value
-    return to_json(value, fallback=str).decode("utf-8", "replace")
+    try:
+        return to_json(value, fallback=str).decode("utf-8", "replace")
+    except ValueError:  # bytes that are no text, something that contains itself
+        return repr(value)

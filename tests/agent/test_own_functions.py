@@ -126,6 +126,17 @@ async def test_printing_is_the_programs_own_where_nobody_shows_it(
     assert capsys.readouterr().out == "to the script's output\n"
 
 
+async def test_a_model_gets_no_colours_and_progress_in_its_last_state() -> None:
+    def work() -> None:
+        print("\x1b[31mred\x1b[0m")
+        print("10%\r50%\r100%\r")
+        print("done\r\n", end="")
+
+    results, _ = await run(work)
+
+    assert results == ["red\n100%\ndone\n"]
+
+
 async def test_much_printing_keeps_the_end() -> None:
     def flood() -> None:
         for number in range(20_000):

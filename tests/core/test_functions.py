@@ -222,3 +222,19 @@ async def test_an_object_that_can_be_called_is_a_tool() -> None:
 
     assert made.name == "Adder"
     assert await executed(made, {"a": 1}) == "2"
+
+
+async def test_what_json_cannot_hold_is_shown_as_python_shows_it() -> None:
+    circle: list[Any] = []
+    circle.append(circle)
+
+    @tool
+    def raw() -> bytes:
+        return b"\xff"
+
+    @tool
+    def round_and_round() -> Any:
+        return circle
+
+    assert await executed(raw, {}) == repr(b"\xff")
+    assert await executed(round_and_round, {}) == "[[...]]"
