@@ -16,6 +16,7 @@ from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.events import AgentEndEvent, EndReason, MessageEndEvent, ToolExecutionStartEvent
 from agent_tui.core.messages import AssistantMessage
 from agent_tui.core.text import printable
+from agent_tui.session.described import describe_model
 from agent_tui.session.events import (
     AnyEvent,
     AutoRetryStartEvent,
@@ -46,9 +47,11 @@ def run_prompt(session: Session, prompt: str, *, as_json: bool, out: TextIO, err
 async def _run(session: Session, prompt: str, report: _Report) -> int:
     session.subscribe(report.see)
     report.on_closed = lambda: session.abort("standard output was closed")
-    restore = _abort_on_signals(session)
+    restore = _abort_on_signals(session, report)
     try:
-        await session.prompt(prompt)
+        await describe_model(session)
+        if report.reason != "aborted":
+            await session.prompt(prompt)
     finally:
         restore()
         session.close()
@@ -59,7 +62,7 @@ async def _run(session: Session, prompt: str, report: _Report) -> int:
     return EXIT_LIMIT if refused is not None else _EXIT_BY_REASON[report.reason]
 
 
-def _abort_on_signals(session: Session) -> Callable[[], None]:
+def _abort_on_signals(session: Session, report: _Report) -> Callable[[], None]:
     """The first signal aborts the turn; a second one ends the program as usual."""
     loop = asyncio.get_running_loop()
     numbers = (signal.SIGINT, signal.SIGTERM)
@@ -70,6 +73,7 @@ def _abort_on_signals(session: Session) -> Callable[[], None]:
 
     def abort() -> None:
         restore()
+        report.reason = "aborted"  # unless a run says otherwise
         session.abort("interrupted")
 
     try:

@@ -14,6 +14,7 @@ from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import AgentError
 from agent_tui.linear.orders import Orders
 from agent_tui.linear.report import Report
+from agent_tui.session.described import describe_model
 from agent_tui.session.events import AnyEvent, ApprovalRequestEvent, BudgetRequestEvent
 from agent_tui.session.session import Session
 
@@ -46,6 +47,7 @@ class _Chat:
         self._report.say("agent-tui", "/help lists the commands")
         self._session.subscribe(self._see)
         restore = self._catch_signals()
+        await describe_model(self._session)
         loop = asyncio.get_running_loop()
         threading.Thread(target=self._read, args=(loop,), daemon=True).start()
         try:

@@ -24,6 +24,7 @@ _VARIANT = re.compile(
     r"(-\d{4}-\d\d-\d\d|-\d{8}|-\d{6}|-\d{4}|-\d\d-\d\d|-latest|-preview|:[\w.-]+|@[\w.-]+)+"
 )
 """What may follow a model's id without making another model of it: dates, channels, routes."""
+_DIGITS = re.compile(r"\d+")
 _NAMED = 12
 """So many models of a provider are named to somebody who mistyped one."""
 _PLAIN_LEVELS: tuple[ThinkingLevel, ...] = ("off", "low", "medium", "high")
@@ -84,6 +85,17 @@ def get_model(key: str, environ: Mapping[str, str] | None = None) -> Model:
     if entry is None and not (model_id and (vendor.takes_any_model or moved)):
         raise InvalidInputError(_unknown_id(name, model_id))
     return _model(vendor, entry or {}, model_id, _env(environ))
+
+
+def ids_like(provider: str, model_id: str) -> list[str]:
+    """Known ids of a provider that look like this one, best first."""
+    return difflib.get_close_matches(model_id, list(_entries(provider)), n=3, cutoff=0.5)
+
+
+def is_misspelt(provider: str, model_id: str) -> bool:
+    """Whether an unknown id is rather a slip than a new model: other numbers make a new one."""
+    near = difflib.get_close_matches(model_id, list(_entries(provider)), n=3, cutoff=0.85)
+    return any(_DIGITS.findall(known) == _DIGITS.findall(model_id) for known in near)
 
 
 def server_of(provider: str, environ: Mapping[str, str] | None = None) -> Model:

@@ -12,12 +12,14 @@ from typing import Any
 from agent_tui.config import ProviderSettings, Settings
 from agent_tui.core.errors import AgentError
 from agent_tui.core.model import Model
+from agent_tui.providers.addresses import is_local
 from agent_tui.providers.errors import mask
 from agent_tui.providers.keys import KEY_NAMES, OWN_HOSTS, clean_key
-from agent_tui.providers.probing import LocalSearch, LocalServer, local_addresses
+from agent_tui.providers.probing import SECONDS, LocalSearch, LocalServer, local_addresses
 from agent_tui.providers.vault import find_key, has_keyring
 from agent_tui.providers.vendors import VENDORS
 from agent_tui.session.first_model import provider_problems, settle_model
+from agent_tui.session.models import ModelBook
 from agent_tui.version import __version__
 
 PACKAGES = ("textual", "rich", "httpx", "pydantic", "keyring")
@@ -54,6 +56,8 @@ class Report:
     """Provider → address of the local servers that did not answer."""
     problems: tuple[str, ...]
     places: Mapping[str, str] = field(default_factory=dict)
+    context_window: int | None = None
+    """Tokens that the model reads at once; None is unknown."""
 
     def rows(self) -> list[tuple[str, str]]:
         """The report for people: what it is about, and a sentence."""
@@ -62,6 +66,8 @@ class Report:
         ]
         reason = f" ({self.model_reason})" if self.model_reason else ""
         rows.append(("model", f"{self.model}{reason}" if self.model else "none: see problems"))
+        if self.context_window is not None:
+            rows.append(("window", f"{self.context_window:,} tokens"))
         rows += [("key", key.sentence) for key in self.keys] or [("key", "none was found")]
         rows += [("server", _sentence(server)) for server in self.servers]
         if self.silent:
@@ -84,6 +90,7 @@ class Report:
             "versions": dict(self.versions),
             "model": self.model,
             "model_reason": self.model_reason,
+            "context_window": self.context_window,
             "keys": keys,
             "servers": servers,
             "silent": dict(self.silent),
@@ -125,7 +132,20 @@ async def examine(settings: Settings, addresses: Mapping[str, str] | None = None
         silent={name: mask(url) for name, url in addresses.items() if name not in answered},
         problems=tuple(dict.fromkeys(problems)),
         places={"settings": str(folders.config_file), "data": str(folders.state)},
+        context_window=await _window(settled),
     )
+
+
+async def _window(settings: Settings) -> int | None:
+    """What the chosen model reads at once; its server is asked if it is near by."""
+    from agent_tui.providers.discovery import described
+
+    if settings.model is None:
+        return None
+    model = ModelBook(settings).find(settings.model)
+    if is_local(model.base_url):
+        model = await described(model, seconds=SECONDS)
+    return model.context_window
 
 
 def _sentence(server: LocalServer) -> str:

@@ -73,6 +73,8 @@ def settle_model(settings: Settings, find_local: FindLocal | None = None) -> Set
         model = ModelBook(settings).find(key)
     except AgentError as error:
         raise type(error)(f"{error.message} ({reason})") from None
+    if doubt := ModelBook.doubt(model):
+        problems.append(doubt)
     problems += _fallback_problems(settings)
     table = settings.providers.get(model.provider)
     if table is not None:

@@ -17,8 +17,9 @@ from agent_tui.config import ModelSettings, ProviderSettings, Settings
 from agent_tui.core.errors import AgentError, ConfigError, InvalidInputError
 from agent_tui.core.model import Model
 from agent_tui.core.registry import find_model, is_registered, require_wire
-from agent_tui.providers.addresses import clean_base_url
-from agent_tui.providers.catalog import get_model, list_models, server_of
+from agent_tui.providers.addresses import clean_base_url, host_of
+from agent_tui.providers.catalog import get_model, ids_like, is_misspelt, list_models, server_of
+from agent_tui.providers.keys import OWN_HOSTS, key_for
 from agent_tui.providers.vendors import VENDORS, Vendor
 from agent_tui.session.saved_lists import SavedLists
 
@@ -40,6 +41,18 @@ class ModelBook:
         model = self._find(key.strip())
         require_wire(model)
         return model
+
+    @staticmethod
+    def doubt(model: Model) -> str:
+        """What to say about a model that no list has; empty for all others."""
+        is_hosted = host_of(model.base_url) == OWN_HOSTS.get(model.provider)
+        if not is_hosted or VENDORS[model.provider].takes_any_model:
+            return ""
+        if model.context_window is not None or model.cost is not None:
+            return ""
+        near = ids_like(model.provider, model.id)
+        hint = f"; it looks like {', '.join(near)}" if near else ""
+        return f"{model.key} is not in the catalogue: its window and price are unknown{hint}"
 
     def all(self) -> list[Model]:
         """Every model that can be named: those of the settings first, then what was ever listed.
@@ -90,10 +103,27 @@ class ModelBook:
             return get_model(key, self._environ)
         except InvalidInputError:
             name, _, model_id = key.partition("/")
-            facts = self._saved.facts(key)
-            if facts is None or name not in VENDORS:
+            if name not in VENDORS:
                 raise
-            return replace(server_of(name, self._environ), id=model_id, **facts)
+            facts = self._saved.facts(key)
+            if facts is None and not (model_id and self._may_be_new(name, model_id)):
+                raise
+            return replace(server_of(name, self._environ), id=model_id, **(facts or {}))
+
+    def _may_be_new(self, provider: str, model_id: str) -> bool:
+        """Whether the provider can be asked for a model that no list has yet."""
+        return self._has_key(provider) and not is_misspelt(provider, model_id)
+
+    def _has_key(self, provider: str) -> bool:
+        table = self._providers.get(provider)
+        if table is not None and table.api_key_command:
+            return True
+        if table is not None and table.api_key_env:
+            return bool(self._environ.get(table.api_key_env, "").strip())
+        try:
+            return key_for(server_of(provider, self._environ), self._environ) is not None
+        except AgentError:
+            return False
 
     def _with_own_names(self, error: InvalidInputError, key: str) -> InvalidInputError:
         if not self._providers:

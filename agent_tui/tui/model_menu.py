@@ -51,7 +51,8 @@ class ModelMenu:
         except AgentError as error:
             return error.message
         when = "from the next step on" if app.session.is_running else "from now on"
-        app.flash(f"{model.key} {when}")
+        is_known = model.context_window is not None or model.cost is not None
+        app.flash(f"{model.key} {when}{'' if is_known else '; its window and price are unknown'}")
         app.start(self.describe())
         return None
 

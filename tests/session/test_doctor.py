@@ -78,6 +78,16 @@ async def test_servers_say_what_they_serve_and_who_is_silent(tmp_path: Path) -> 
     assert report.model == "ollama/m0"
 
 
+async def test_the_window_of_a_local_model_is_what_its_server_says(tmp_path: Path) -> None:
+    listed = {"data": [{"id": "qwen", "max_model_len": 4096}]}
+    with answering(good(listed)) as stage:
+        toml = f'model = "cellar/qwen"\n[providers.cellar]\nbase_url = "{stage.url}/v1"'
+        report = await examine(settings_of(tmp_path, toml, OLLAMA_HOST="127.0.0.1:9"), {})
+
+    assert dict(report.rows())["window"] == "4,096 tokens"
+    assert report.to_json()["context_window"] == 4096
+
+
 async def test_a_server_of_ones_own_is_asked_too(tmp_path: Path) -> None:
     with answering(good({"data": [{"id": "qwen"}]})) as stage:
         toml = f'[providers.cellar]\nbase_url = "{stage.url}/v1"'

@@ -58,6 +58,43 @@ def test_an_unknown_model_says_what_is_known_and_who_asked(
     assert f"it is set in {tmp_path / 'config.toml'}" in caught.value.message
 
 
+@pytest.mark.parametrize("key", ["openai/gpt-99", "anthropic/claude-new"])
+def test_a_new_model_of_a_provider_whose_key_is_there_is_taken_with_a_warning(
+    tmp_path: Path, key: str
+) -> None:
+    keys = {"OPENAI_API_KEY": "sk-test-1", "ANTHROPIC_API_KEY": "sk-test-2"}
+    settings = settled(tmp_path, flags=Flags(model=key), **keys)
+
+    model = model_of(settings)
+    assert model.key == key
+    assert (model.context_window, model.cost) == (None, None)
+    assert model.base_url == get_model(f"{model.provider}/{KNOWN[model.provider]}").base_url
+    assert any(
+        f"{key} is not in the catalogue: its window and price are unknown" in problem
+        for problem in settings.problems
+    )
+
+
+KNOWN = {"openai": "gpt-5.5", "anthropic": "claude-sonnet-5"}
+
+
+def test_a_slip_in_a_known_name_is_refused_with_what_was_meant(tmp_path: Path) -> None:
+    with pytest.raises(AgentError, match="claude-sonnet-5"):
+        settled(tmp_path, flags=Flags(model="anthropic/claude-sonet-5"), ANTHROPIC_API_KEY="k" * 9)
+
+
+def test_another_number_is_another_model(tmp_path: Path) -> None:
+    settings = settled(tmp_path, flags=Flags(model="openai/gpt-5.77"), OPENAI_API_KEY="sk-test-1")
+
+    assert "it looks like gpt-5" in settings.problems[-1]
+
+
+def test_a_known_model_is_no_matter_of_doubt(tmp_path: Path) -> None:
+    settings = settled(tmp_path, flags=Flags(model="openai/gpt-5.5"), OPENAI_API_KEY="sk-test-1")
+
+    assert settings.problems == ()
+
+
 def test_models_of_the_settings_are_named_among_what_is_known(tmp_path: Path) -> None:
     with pytest.raises(AgentError, match="local/qwen"):
         settled(tmp_path, LOCAL, Flags(model="lokal/qwen"), LOCAL_KEY="k")
