@@ -35,7 +35,6 @@ _READERS: dict[str, _Reader] = {
     "cut": _PLAIN,
     "date": _Reader(("--set", "--file"), "sf", operands=0),
     "df": _PLAIN,
-    "diff": _Reader(("--recursive",), "r"),
     "dirname": _PLAIN,
     "du": _Reader(("--files0-from",)),
     "echo": _Reader(takes_anything=True),
@@ -60,13 +59,15 @@ _READERS: dict[str, _Reader] = {
     "whoami": _PLAIN,
 }
 _BUILT_INTO_THE_SHELL = frozenset({"echo", "pwd", "true", "false", "eval", "command", "time"})
-_FIND_DOES = re.compile(r"-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from)")
+_FIND_DOES = re.compile(
+    r"-(exec|execdir|ok|okdir|delete|fprint|fprint0|fprintf|fls|files0-from|follow|L)"
+)
 _GIT_SUBCOMMANDS = frozenset(
     {"status", "log", "diff", "show", "blame", "describe", "shortlog", "rev-parse", "ls-files"}
 )
 _GIT_OPTIONS = ("--output", "--ext-diff", "--textconv", "--no-index", "--exec", "--open-files")
 _GIT_RUNS = re.compile(
-    r"fsmonitor|external|textconv|\[\s*(filter|include|alias)|pager|hookspath|sshcommand|command",
+    r"fsmonitor|external|textconv|\[\s*(filter|include|alias)|pager|hookspath|command|program|signature",
     re.IGNORECASE,
 )
 """Settings of a repository that name a program."""
@@ -150,7 +151,7 @@ def _is_plain_repository(cwd: Path) -> bool:
     for folder in (cwd.resolve(), *cwd.resolve().parents):
         place = folder / ".git"
         if place.is_dir():
-            return _runs_nothing(place)
+            return not (folder / ".gitmodules").exists() and _runs_nothing(place)
         if place.exists() or (folder / "HEAD").exists():
             return False
     return True

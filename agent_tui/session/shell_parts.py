@@ -128,6 +128,8 @@ class ShellParts:
     redirects: list[Redirect] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
     """Why it is not sure what the command does, each as a clause."""
+    has_loop: bool = False
+    """A part may run more than once."""
     unreadable: str | None = None
     """Why there may be more parts than were found, as a clause."""
 
@@ -226,6 +228,8 @@ class _Taker:
                 self._found.doubt("it sets variables")
             case "variable_assignment":
                 self._found.doubt("it sets a variable")
+            case "while_statement":
+                self._found.has_loop = True
             case "ERROR":
                 self._found.give_up("it cannot be taken apart")
             case kind if kind in _DOUBTS:

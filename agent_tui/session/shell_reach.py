@@ -12,6 +12,8 @@ from agent_tui.tools import Places, Reach, Refused
 
 NO_FILES = frozenset({"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/dev/zero"})
 """Paths that are always there, and that nothing can be done to."""
+_OTHERS_VIEWS = ("/proc/", "/dev/fd")
+"""What stands here is another thing for each process that looks."""
 _ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _MOST_FOLDERS = 6
 
@@ -19,6 +21,8 @@ _MOST_FOLDERS = 6
 def folders_of(found: ShellParts, places: Places) -> tuple[list[Path], str | None]:
     """The folders that the parts may run in, and why that is not sure, if it is not."""
     folders = [places.project]
+    if found.has_loop and any(is_change_of_folder(part) for part in found.parts):
+        return folders, "it changes the folder again and again"
     for part in found.parts:
         if part.name not in ("cd", "pushd", "popd"):
             continue
@@ -47,16 +51,18 @@ def is_change_of_folder(part: Part) -> bool:
 
 
 def places_in(word: str) -> Iterator[str]:
-    """Every piece of a word that a program may take for a path."""
-    if not word or word == "-" or _ADDRESS.match(word):
+    """Every piece of a word that a program may take for a path; of an address only the whole."""
+    if not word or word == "-":
+        return
+    yield word
+    option, is_set, value = word.partition("=")
+    if _ADDRESS.match(word) or (is_set and _ADDRESS.match(value)):
+        yield value or word
         return
     if word.startswith("-") and not word.startswith("--"):
         yield word[2:]
         yield from (word[place:] for place, sign in enumerate(word) if sign in "./~")
-    pieces = [word, *re.split(r"[=:,@]", word)]
-    if "=" in word:
-        pieces.append(word.partition("=")[2])
-    yield from (piece for piece in pieces if piece and not _ADDRESS.match(piece))
+    yield from (value, option, *re.split(r"[=:,@]", word))
 
 
 def reaches(word: str, folders: Sequence[Path], places: Places) -> Iterator[Reach]:
@@ -65,7 +71,7 @@ def reaches(word: str, folders: Sequence[Path], places: Places) -> Iterator[Reac
     A path that cannot be followed counts as outside.
     """
     for piece in dict.fromkeys(places_in(word)):
-        if piece in NO_FILES:
+        if not piece or piece in NO_FILES:
             continue
         for folder in folders:
             reach = _reach(places, piece, folder)
@@ -78,6 +84,8 @@ def strays(word: str, folders: Sequence[Path], places: Places) -> Iterator[Reach
 
 
 def _reach(places: Places, path: str, folder: Path) -> Reach | None:
+    if path.startswith(_OTHERS_VIEWS):
+        return None
     try:
         return places.reach(path, folder)
     except Refused:
