@@ -58,6 +58,7 @@ def test_a_variable_wins_over_the_file_and_a_flag_over_both(home: Path) -> None:
 
 def test_variables_may_hold_numbers(home: Path) -> None:
     assert settings_of(home, AGENT_TUI_MAX_ITERATIONS="12").max_iterations == 12
+    assert settings_of(home, AGENT_TUI_TAIL_LINES="0").tail_lines == 0
 
 
 def test_an_agent_of_ones_own_is_changed_by_flags_only(home: Path) -> None:
@@ -164,6 +165,8 @@ def test_a_base_url_takes_nothing_from_a_table_of_that_name(home: Path) -> None:
             "mode = 'full_auto' must be one of ask, auto-edit, full-auto, read-only; "
             "did you mean 'full-auto'?",
         ),
+        ("tail_lines = 21", "tail_lines = 21 must be a whole number from 0 to 20"),
+        ("tail_lines = true", "tail_lines = True must be a whole number from 0 to 20"),
         ("max_iterations = 0", "max_iterations = 0 must be a whole number above 0"),
         ("max_iterations = true", "max_iterations = True must be a whole number above 0"),
         ("model = 3", "model = 3 must be text that is not empty"),

@@ -112,7 +112,7 @@ def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str,
 
 def _from_environment(environ: Mapping[str, str], problems: list[str]) -> dict[str, Any]:
     data: dict[str, Any] = {name: value for name, value in environ.items() if value.strip()}
-    for name in map(_variable, ("max_iterations", *LIMITS)):
+    for name in map(_variable, ("max_iterations", "tail_lines", *LIMITS)):
         if name in data:
             data[name] = _as_number(data[name])
     if (name := _variable("fallback")) in data:

@@ -9,6 +9,8 @@ from agent_tui.config.settings import LIMITS, AfterAbort, LocalServers, Mode, No
 from agent_tui.core.model import THINKING_LEVELS
 from agent_tui.core.tables import Table
 
+MOST_TAIL_LINES = 20
+
 
 def read_scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, Any]:
     """The settings that are one value each; `spell` gives the table's name for each."""
@@ -25,6 +27,7 @@ def read_scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, A
     found: dict[str, Any] = {key: table.text(spell(key)) for key in texts}
     found |= {key: table.choice(spell(key), allowed) for key, allowed in choices.items()}
     found["fallback"] = table.words(spell("fallback"))
+    found["tail_lines"] = table.up_to(spell("tail_lines"), MOST_TAIL_LINES)
     found["max_iterations"] = table.count(spell("max_iterations"))
     found |= {key: read_limit(table, key, spell) for key in LIMITS}
     return found

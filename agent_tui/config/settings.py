@@ -155,6 +155,8 @@ class Settings:
     follow_up_mode: QueueMode = "one-at-a-time"
     local_servers: LocalServers = "find"
     """Whether to look for servers on this machine when nothing else says which model answers."""
+    tail_lines: int = 5
+    """Lines of its output that the panel of a running tool shows, 0 to 20."""
     notify: NotifyBy = "bell"
     """How somebody is called who is looking elsewhere."""
     notify_command: str | None = None

@@ -72,6 +72,14 @@ class Table:
         self._bad(key, value, "must be a whole number above 0")
         return None
 
+    def up_to(self, key: str, most: int) -> int | None:
+        """A whole number from 0 to `most`."""
+        value = self._value(key)
+        if value is None or (type(value) is int and 0 <= value <= most):
+            return value
+        self._bad(key, value, f"must be a whole number from 0 to {most}")
+        return None
+
     def number(self, key: str) -> float | None:
         """A number, 0 or more."""
         value = self._value(key)

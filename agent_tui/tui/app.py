@@ -156,7 +156,8 @@ class ChatApp(App[None], inherit_bindings=False):
             return
         view = PacedView(self.transcript, self.pacer)
         steps = session.agent.max_iterations
-        self.presenter = Presenter(view, session, self.now, max_steps=steps)
+        tail = self.settings.tail_lines if self.settings is not None else None
+        self.presenter = Presenter(view, session, self.now, max_steps=steps, tail_lines=tail)
         self.delivery = Delivery(
             session,
             self.presenter,

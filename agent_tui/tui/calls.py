@@ -15,10 +15,10 @@ from agent_tui.core.events import (
     ToolExecutionUpdateEvent,
 )
 from agent_tui.core.messages import ToolResultMessage
-from agent_tui.tui.answer import View
 from agent_tui.tui.banner import Killed
 from agent_tui.tui.blocks import Block, ToolBlock, ToolStatus
-from agent_tui.tui.panels import changed_path, path_of, size_of, target_of, text_of_call
+from agent_tui.tui.grouping import GroupedView
+from agent_tui.tui.panels import changed_path, path_of, range_read, size_of, target_of, text_of_call
 
 NEVER_RAN = ("Not started", "Aborted by the user before", "Aborted by the user. Not started")
 """How the engine's answers to calls begin that it did not run."""
@@ -40,7 +40,7 @@ class _Open:
 class Calls:
     """The calls of the step under way and their panels."""
 
-    view: View
+    view: GroupedView
     now: Callable[[], float]
     killed: list[Killed] = field(default_factory=list)
     """Calls that were ended by the person in this turn."""
@@ -57,6 +57,7 @@ class Calls:
     def begin_turn(self) -> None:
         """Nothing is killed or changed yet."""
         self.killed, self.changed = [], set()
+        self.view.begin_turn()
         self.begin_step()
 
     def begin_step(self) -> None:
@@ -169,7 +170,7 @@ class Calls:
             self._close(block, "killed", call.name, event, now)
         else:
             self._close(block, "failed", call.name, event, now)
-        self.view.mark(block)
+        self.view.settle(block)
 
     def show_result(self, message: ToolResultMessage) -> None:
         """A result of an earlier time goes into the panel of its call."""
@@ -184,7 +185,8 @@ class Calls:
             text=text_of_call(message.text, details),
             details=details if isinstance(details, dict) else None,
         )
-        self.view.mark(block)
+        self._name_range(block, name, details)
+        self.view.settle(block)
 
     def _close(
         self,
@@ -203,6 +205,11 @@ class Calls:
             details=result.details if isinstance(result.details, dict) else None,
             now=now,
         )
+        self._name_range(block, name, result.details)
+
+    def _name_range(self, block: ToolBlock, name: str, details: object) -> None:
+        if name == "read" and block.path and (lines := range_read(details)):
+            block.name_target(name, block.path + lines)
 
     def _keep_file(self, block: ToolBlock, details: object) -> None:
         path = details.get("output_path") if isinstance(details, dict) else None

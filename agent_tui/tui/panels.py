@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from agent_tui.tui.figures import count, one_line, plural
 
 TARGET_KEYS = ("command", "path", "pattern", "url", "query", "file", "name")
 TARGET_LIMIT = 400
+LOOKING = ("read", "grep", "find", "ls")
+"""Tools that change nothing; panels of them that stand together are folded into one."""
 _PARTIAL = re.compile(r'"(' + "|".join(TARGET_KEYS) + r')"\s*:\s*"((?:[^"\\]|\\.)*)', re.S)
 
 
@@ -64,9 +66,42 @@ def size_of(name: str, text: str, details: object, *, is_error: bool) -> str:
     elif not (is_error and not parts and name != "bash"):
         lines = known.get("lines")
         total = lines if isinstance(lines, int) else _lines(text)
-        if total:
+        read = _lines_read(known) if name == "read" else None
+        if read is not None and read[1] - read[0] + 1 < total:
+            parts.append(f"{read[1] - read[0] + 1:,} of {total:,} lines")
+        elif total:
             parts.append(plural(total, "line") if total < 10_000 else f"{count(total)} lines")
     return " · ".join(parts)
+
+
+def range_read(details: object) -> str:
+    """The lines of a file that were read, `:1-120`; empty where that is not known."""
+    read = _lines_read(details) if isinstance(details, Mapping) else None
+    return "" if read is None else f":{read[0]}-{read[1]}"
+
+
+def _lines_read(details: Mapping[str, Any]) -> tuple[int, int] | None:
+    first, last = details.get("first_line"), details.get("last_line")
+    if isinstance(first, int) and isinstance(last, int) and 0 < first <= last:
+        return first, last
+    return None
+
+
+def group_target(calls: Iterable[tuple[str, str]]) -> str:
+    """What several calls that only looked were about, out of their tools and places: `5 files`."""
+    kinds = {"read": "file", "grep": "search", "find": "search", "ls": "folder"}
+    places: dict[str, list[str]] = {}
+    for name, place in calls:
+        known = places.setdefault(kinds.get(name, name), [])
+        if place not in known:
+            known.append(place)
+    parts = [_counted(len(known), kind) for kind, known in places.items()]
+    names = [place for known in places.values() for place in known]
+    return f"{', '.join(parts)}: {', '.join(names)}"
+
+
+def _counted(number: int, kind: str) -> str:
+    return f"{number} {kind}" + ("" if number == 1 else "es" if kind == "search" else "s")
 
 
 def changed_path(name: str, details: object) -> str | None:

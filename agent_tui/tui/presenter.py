@@ -54,6 +54,7 @@ from agent_tui.tui.banner import (
 from agent_tui.tui.blocks import Block, NoticeBlock, NoticeKind, SummaryBlock, UserBlock
 from agent_tui.tui.calls import Calls
 from agent_tui.tui.countdown import Countdown
+from agent_tui.tui.grouping import GroupedView
 from agent_tui.tui.pending import Lane, Moment, Phase
 from agent_tui.tui.status import State, Status, summary_line
 from agent_tui.tui.tally import Tally
@@ -81,8 +82,12 @@ class Presenter:
         now: Callable[[], float],
         *,
         max_steps: int | None = None,
+        tail_lines: int | None = None,
     ) -> None:
-        """`max_steps`: after so many steps a turn ends, without a question."""
+        """`max_steps`: after so many steps a turn ends, without a question.
+
+        `tail_lines`: how much of its output a running tool's panel shows, None: the usual.
+        """
         self.max_steps = max_steps
         self.questions: list[Question] = []
         """Open questions, oldest first."""
@@ -92,8 +97,8 @@ class Presenter:
         """The queue is paused."""
         self.shows_thinking = False
         """New thoughts are shown in full instead of folded."""
-        self._view = view
-        self._calls = Calls(view, now)
+        self._view = GroupedView(view, tail_lines)
+        self._calls = Calls(self._view, now)
         self._account = account
         self._now = now
         self._tally = Tally(now)

@@ -15,13 +15,14 @@ from agent_tui.tui.block import Block, toggle_on_click
 from agent_tui.tui.canvas import Canvas, Line, Run, cells_of, clip_runs
 from agent_tui.tui.diff import diff_lines
 from agent_tui.tui.figures import clock, plural, span
+from agent_tui.tui.panels import group_target
 from agent_tui.tui.partial_json import GrowingText
 from agent_tui.tui.wrap import clip_start, width_of
 
 ToolStatus = Literal["pending", "running", "ok", "failed", "declined", "killed"]
 
 LIVE_LINES = 5
-"""Lines of output that are shown while a tool runs."""
+"""Lines of output that are shown while a tool runs, when nobody says otherwise."""
 FAILED_LINES = 15
 EXPANDED_LINES = 200
 """Lines that an expanded panel shows; all of them are in the viewer."""
@@ -66,8 +67,13 @@ class ToolBlock(Block):
         self.status: ToolStatus = "pending"
         self.path = ""
         """The file that the call reads or changes, as given; empty if it is about none."""
+        self.tail_lines = LIVE_LINES
+        """Lines of output that are shown while the tool runs."""
         self._name = one_line(name)
         self._target = one_line(target)
+        self._members: Sequence[ToolBlock] = ()
+        self._is_folded = False
+        self._is_repaired = False
         self._arguments = GrowingText()
         self._waits_for = ""
         self._began = 0.0
@@ -81,9 +87,24 @@ class ToolBlock(Block):
         self._diff = ""
 
     @property
+    def name(self) -> str:
+        """The tool."""
+        return self._name
+
+    @property
+    def target(self) -> str:
+        """What the call is about."""
+        return self._target
+
+    @property
     def title(self) -> str:
-        """The tool and its target in one line."""
-        return f"{self._name} {self._target}".rstrip()
+        """The tool and its target in one line; of a group its tools and targets."""
+        return f"{self._name} {self._shown_target}".rstrip()
+
+    @property
+    def members(self) -> Sequence[ToolBlock]:
+        """The panels that this one stands for, itself the first; empty for a panel by itself."""
+        return self._members
 
     @property
     def is_running(self) -> bool:
@@ -92,8 +113,10 @@ class ToolBlock(Block):
 
     @property
     def is_expandable(self) -> bool:
-        """Whether there is a diff, or more output than is shown."""
-        return bool(self._diff) or (
+        """Whether there is a diff, a group, or more output than is shown."""
+        if self._is_folded:
+            return False
+        return bool(self._diff or self._members) or (
             self.status not in ("pending", "running") and self._shown_lines > self._tail_length
         )
 
@@ -167,6 +190,23 @@ class ToolBlock(Block):
         self._seconds = now - self._began if now is not None and self._has_begun else None
         self.version += 1
 
+    def lead(self, members: Sequence[ToolBlock]) -> None:
+        """Stand for all these panels, this one the first of them, in one line that expands."""
+        self._members = members
+        self._is_folded = False
+        self.version += 1
+
+    def fold(self) -> None:
+        """Another panel stands for this one: it takes no rows of its own."""
+        self._members = ()
+        self._is_folded = True
+        self.version += 1
+
+    def repaired(self) -> None:
+        """The call failed, and a later one made it good: one quiet line is enough."""
+        self._is_repaired = True
+        self.version += 1
+
     def tick(self, now: float) -> None:
         """Turn the spinner and the seconds."""
         self._now = now
@@ -174,41 +214,77 @@ class ToolBlock(Block):
 
     def source(self) -> str:
         """The header and the output, without colours; the diff if there is one."""
+        if self._members:
+            return "\n\n".join(member.text() for member in self._members)
+        return self.text()
+
+    def text(self) -> str:
+        """The same for this panel alone, where it stands for others."""
         body = self._diff or "\n".join(
             "".join(run.text for run in decode(line).runs) for line in self._text.split("\n")
         )
-        return f"{self.title}\n{printable(body)}".rstrip()
+        return f"{self._name} {self._target}\n{printable(body)}".strip()
 
     # How it looks
 
     def estimate(self, width: int) -> int:
         """About how many rows there are."""
+        if self._is_folded:
+            return 0
+        if self._members:
+            return 1 + self.expanded * len(self._members)
         if self.status == "running":
-            return 1 + LIVE_LINES
+            return 1 + self.tail_lines
         return 1 + min(EXPANDED_LINES if self.expanded else self._tail_length, self._shown_lines)
 
     def lines(self, canvas: Canvas) -> list[Line]:
-        """The header and what is shown of the output."""
+        """The header and what is shown of the output; nothing of a folded panel."""
+        if self._is_folded:
+            return []
+        if self._members:
+            return self._group(canvas)
         lead = [canvas.outside("  "), canvas.outside("│ ", "panel-bar")]
         return [*self._header(canvas), *self._body(canvas, lead)]
 
-    def _header(self, canvas: Canvas) -> list[Line]:
+    def _group(self, canvas: Canvas) -> list[Line]:
+        """One line for all members; expanded, their headers below it."""
+        head = self._header(canvas)
+        if not self.expanded:
+            return head
+        inner = canvas.indented(canvas.outside("  "), canvas.outside("│ ", "panel-bar"))
+        return [*head, *(line for member in self._members for line in member._alone(inner))]
+
+    def _alone(self, canvas: Canvas) -> list[Line]:
+        """The header of a member of a group."""
+        return self._header(canvas, is_member=True)
+
+    @property
+    def _shown_target(self) -> str:
+        if not self._members:
+            return self._target
+        return group_target((member.name, member.path or member.target) for member in self._members)
+
+    def _header(self, canvas: Canvas, *, is_member: bool = False) -> list[Line]:
         click = toggle_on_click(self)
         left = [
             Run(f"{self._glyph(canvas)} ", canvas.style(f"tool-{self.status}") + click),
             Run(f"{self._name.ljust(_NAME_WIDTH)} ", canvas.style("tool-name") + click),
         ]
         arrow = ""
-        if self.is_expandable:
+        if self.is_expandable and not is_member:
             arrow = (" ▾" if self.expanded else " ▸") + (" diff" if self._diff else "")
         role = f"tool-{self.status}" if self.status in ("failed", "declined", "killed") else "quiet"
+        if self._is_repaired:
+            role = "quiet"
+        facts = self._facts() if is_member or not self._members else self._group_facts()
         right = [
-            Run(" · ".join(self._facts()), canvas.style(role) + click),
+            Run(" · ".join(facts), canvas.style(role) + click),
             Run(arrow, canvas.style("quiet") + click),
         ]
-        target = Run(self._target, canvas.style("tool-target") + click)
+        shown = self._target if is_member else self._shown_target
+        target = Run(shown, canvas.style("tool-target") + click)
         room = canvas.room - cells_of(left) - cells_of(right) - _GAP
-        if room >= min(width_of(self._target), _LEAST_TARGET):
+        if room >= min(width_of(shown), _LEAST_TARGET):
             return [canvas.row([*left, self._cut(target, room)], right, gutter=2)]
         cut = self._cut(target, canvas.room - cells_of(left))
         return [
@@ -218,7 +294,7 @@ class ToolBlock(Block):
 
     def _cut(self, target: Run, room: int) -> Run:
         """Of a path the end is kept, of anything else the beginning."""
-        if self._name in _PATH_TOOLS:
+        if self._name in _PATH_TOOLS and not self._members:
             return Run(clip_start(target.text, max(0, room)), target.style)
         return (clip_runs([target], max(0, room)) or [Run("")])[0]
 
@@ -226,6 +302,19 @@ class ToolBlock(Block):
         if self.status == "running" and canvas.motion:
             return _SPINNER[int(self._now * _SPINS_PER_SECOND) % len(_SPINNER)]
         return _GLYPHS[self.status]
+
+    def _group_facts(self) -> Iterator[str]:
+        """What the right end of a group's header says."""
+        yield _WORDS["ok"]
+        lines = sum(member.line_count for member in self._members)
+        if lines:
+            yield plural(lines, "line")
+        yield span(sum(member._seconds or 0 for member in self._members))
+
+    @property
+    def line_count(self) -> int:
+        """How many lines the result has."""
+        return self._shown_lines
 
     def _facts(self) -> Iterator[str]:
         """What the right end of the header says."""
@@ -247,7 +336,7 @@ class ToolBlock(Block):
             case "declined":
                 yield f"{word}: {self._summary}" if self._summary else word
             case _:
-                yield word
+                yield f"{word}, then repaired" if self._is_repaired else word
                 if self._summary:
                     yield self._summary
                 if self._seconds is not None:
@@ -257,7 +346,7 @@ class ToolBlock(Block):
         if self.status == "pending":
             return self._preview(canvas, lead)
         if self.status == "running":
-            return self._output(canvas, lead, LIVE_LINES, wrapped=False)
+            return self._output(canvas, lead, self.tail_lines, wrapped=False)
         if not self.expanded:
             return self._output(canvas, lead, self._tail_length, wrapped=self.status == "failed")
         if self._diff:
@@ -269,14 +358,14 @@ class ToolBlock(Block):
         if self._arguments.line_count < 2:
             return []
         text = printable(self._arguments.tail(_PREVIEW_CHARACTERS))
-        return self._last_rows(text, canvas, lead, LIVE_LINES, wrapped=False)
+        return self._last_rows(text, canvas, lead, max(1, self.tail_lines), wrapped=False)
 
     def _output(
         self, canvas: Canvas, lead: Sequence[Run], count: int, *, wrapped: bool
     ) -> list[Line]:
         out: list[Line] = []
         hidden = self._shown_lines - count
-        if wrapped and hidden > 0:
+        if wrapped and count and hidden > 0:
             earlier = canvas.run(f"… {plural(hidden, 'earlier line')}", "quiet")
             out.append(canvas.decoration([*lead, earlier]))
         return out + self._last_rows(self._text, canvas, lead, count, wrapped=wrapped)
@@ -310,7 +399,7 @@ class ToolBlock(Block):
             case "ok":
                 return 0 if self._diff else _TAIL_BY_TOOL.get(self._name, _TAIL)
             case "failed":
-                return FAILED_LINES
+                return 0 if self._is_repaired else FAILED_LINES
             case "killed":
                 return LIVE_LINES
             case _:

@@ -194,7 +194,13 @@ class Transcript(ScrollView, can_focus=False):
         if not count:
             return None
         index = None if self._cursor is None else self._layout.index_of(self._cursor)
+        here = count if index is None else index
         index = count - 1 if index is None else max(0, min(count - 1, index + step))
+        direction = 1 if index > here else -1
+        while 0 <= index < count and not self._layout.height_of(index):
+            index += direction  # a panel that another one stands for
+        if not 0 <= index < count:
+            return self._cursor
         self._cursor = self._layout.block_at(index)
         self._bring_into_view(index)
         self.post_message(self.Changed())
