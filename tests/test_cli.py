@@ -372,3 +372,32 @@ def test_run_sends_what_a_template_stands_for(tmp_path: Path) -> None:
     assert "Review a.py closely." in out
     assert "broken.py: ZeroDivisionError: division by zero (line 1)" in err
     assert all(json.loads(line) for line in out.splitlines())
+
+
+def test_what_tools_and_their_programs_print_stays_out_of_the_answer(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(
+        "import subprocess, threading\n"
+        "from agent_tui import Agent, tool\n"
+        "from agent_tui.testing import ScriptedModel, call, calls, text\n"
+        "print('while it loads')\n"
+        "@tool\n"
+        "def build() -> str:\n"
+        "    print('from the tool')\n"
+        "    beside = threading.Thread(target=print, args=('from a thread',))\n"
+        "    beside.start()\n"
+        "    beside.join()\n"
+        "    subprocess.run('echo from a program; cat', shell=True, check=True)\n"
+        "    return 'built'\n"
+        "model = ScriptedModel([calls(call('build', {})), text('fine')])\n"
+        "agent = Agent('test/m', tools=[build], stream_fn=model)\n"
+    )
+
+    arguments = ("--agent", "mine:agent", "--mode", "full-auto", "--json")
+    code, out, err = program("run", "go", *arguments, cwd=tmp_path, AGENT_TUI_HOME=str(tmp_path))
+
+    events = [json.loads(line) for line in out.splitlines()]
+    assert code == 0
+    assert events[-1]["type"] == "agent_settled"
+    assert "from a program" in err
+    assert "from a thread" in err
+    assert "while it loads" in err

@@ -40,6 +40,7 @@ from agent_tui.cli.options import (
 )
 from agent_tui.cli.program import app
 from agent_tui.cli.standard_input import prompt_text
+from agent_tui.cli.standard_output import reserved_output
 from agent_tui.core.text import printable
 from agent_tui.launch import settings_for
 
@@ -138,4 +139,6 @@ def run(
         typer.echo(f"agent-tui: {printable(notice)}", err=True)
     text = prompt_text(prompt)
     text = session.kit.expanded(text) or text
-    raise typer.Exit(run_prompt(session, text, as_json=as_json, out=sys.stdout, err=sys.stderr))
+    with reserved_output() as out:
+        code = run_prompt(session, text, as_json=as_json, out=out, err=sys.stderr)
+    raise typer.Exit(code)

@@ -105,7 +105,8 @@ def load_agent(name: str, folder: Path) -> Agent:
     found = getattr(module, attribute)
     if not isinstance(found, Agent) and callable(found):
         try:
-            found = found()
+            with contextlib.redirect_stdout(sys.stderr):
+                found = found()
         except Exception as error:  # foreign code
             raise ConfigError(f"--agent {name}: {_told(error)}", key="--agent") from error
     if not isinstance(found, Agent):
@@ -119,7 +120,8 @@ def _import(module_name: str, name: str, folder: Path) -> ModuleType:
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))
     try:
-        return importlib.import_module(module_name)
+        with contextlib.redirect_stdout(sys.stderr):
+            return importlib.import_module(module_name)
     except Exception as error:  # foreign code
         raise ConfigError(f"--agent {name}: {_told(error)}", key="--agent") from error
 
