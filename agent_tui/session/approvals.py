@@ -99,8 +99,9 @@ class Approvals:
         """Why the last rule counts for this session only, if it was to be kept."""
         self._judge = judge or judge_for(cwd, access, free=free)
         self._book = book
-        self.on_diff: Callable[[str, str], None] = lambda call_id, diff: None
-        """Told the id of a call that asks, and the unified diff that is shown with the question."""
+        self.on_diff: Callable[[str, str], None] | None = None
+        """Told the id of a call and the unified diff that the person knows of; no other change may
+        be made by it."""
         self._open: dict[str, _Open] = {}
 
     @property
@@ -189,7 +190,10 @@ class Approvals:
             return None
         if self.unattended:
             return BeforeToolCall(block=True, reason=self._nobody(name, found))
-        request = await self._request(ctx, found)
+        diff = await self._diff(ctx)
+        if diff == "" and self.on_diff is not None and found.way_out.startswith("auto-edit"):
+            return None  # it changes nothing: the tool says why, and there is nothing to ask
+        request = self._request(ctx, found, diff)
         verdict, comment = await self._ask(request, found, signal)
         return _block(verdict, comment)
 
@@ -230,25 +234,29 @@ class Approvals:
             f"{tool_name} needs approval ({question.reason}) and nobody is there to give it; {way}."
         )
 
-    async def _request(self, ctx: BeforeToolCallContext, question: Question) -> ApprovalRequest:
+    async def _diff(self, ctx: BeforeToolCallContext) -> str | None:
+        """What the call would change; None for a tool that changes no file."""
+        if self._judge.access.get(ctx.tool_call.name) != "write":
+            return None
+        diff = await asyncio.to_thread(preview, ctx.tool_call.name, ctx.args, self.cwd)
+        if diff is not None and self.on_diff is not None:
+            self.on_diff(ctx.tool_call.id, diff)
+        return diff
+
+    def _request(
+        self, ctx: BeforeToolCallContext, question: Question, diff: str | None
+    ) -> ApprovalRequest:
         name, args = ctx.tool_call.name, ctx.args
-        is_diff = False
+        detail = diff or json.dumps(args, indent=2, ensure_ascii=False)
         if self._judge.access.get(name) == "shell":
-            detail: str | None = command_of(args)
-        else:
-            detail = await asyncio.to_thread(preview, name, args, self.cwd)
-            is_diff = detail is not None
-            if detail is not None:
-                self.on_diff(ctx.tool_call.id, detail)
-        if detail is None:
-            detail = json.dumps(args, indent=2, ensure_ascii=False)
+            detail = command_of(args)
         return ApprovalRequest(
             tool_call_id=ctx.tool_call.id,
             tool_name=name,
             args=args,
             summary=revealed(target_of(args)),
             detail=revealed(detail),
-            is_diff=is_diff,
+            is_diff=bool(diff),
             cwd=str(self.cwd),
             reason=revealed(question.reason),
             rule=" and ".join(map(str, question.offer)) or None,

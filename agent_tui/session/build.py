@@ -68,11 +68,16 @@ def build_session(
         book=RuleBook(settings.folders.rules_file, settings.cwd),
         unattended=unattended,
     )
-    approvals.on_diff = memory.was_shown
+    if settings.agent is None:
+        approvals.on_diff = memory.was_shown
+    journal = journal_for(settings)
+    if journal.path is not None:
+        kept, parent = settings.folders.checkpoints, journal.header.parent_session
+        checkpoints.open(kept / journal.path.stem, kept / parent if parent else None)
     session = Session(
         agent,
         approvals,
-        journal=journal_for(settings),
+        journal=journal,
         keeps_model="model" in settings.asked,
         keeps_thinking="thinking" in settings.asked,
         checkpoints=checkpoints,

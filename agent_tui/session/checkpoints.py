@@ -83,9 +83,15 @@ class Checkpoints:
         """Where the contents lie; None until the first one does, without a folder of its own."""
         return self._folder
 
-    def open(self, folder: Path) -> None:
-        """Use this folder from now on, with what an earlier run left there; before any change."""
+    def open(self, folder: Path, parent: Path | None = None) -> None:
+        """Use this folder from now on, with what an earlier run left there; before any change.
+
+        A session that was forked begins with what its parent kept, in the folder `parent`.
+        """
         with self._lock:
+            if parent is not None and parent.is_dir() and not folder.exists():
+                with suppress(OSError, shutil.Error):
+                    shutil.copytree(parent, folder, copy_function=_shared)
             messages = self._timeline.messages
             self._folder, self._timeline, self._bytes = folder, Timeline(folder), None
             for message_id in messages:
@@ -262,6 +268,15 @@ class Checkpoints:
 def remove_checkpoints(folder: Path) -> None:
     """Take away what a session kept there; nothing happens if there is nothing."""
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def _shared(source: str, target: str) -> None:
+    """Contents never change: a fork has the same file. The line of time is a copy."""
+    if Path(source).parent.name == "blobs":
+        with suppress(OSError):
+            Path(target).hardlink_to(source)
+            return
+    shutil.copy2(source, target)
 
 
 def _now(path: Path) -> tuple[bytes | None, int | None]:

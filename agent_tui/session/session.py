@@ -160,9 +160,9 @@ class Session(Accounts, Kept):
                 self._ledger.know(self._find_model(key))
         self._ledger.know(state.model)
         self._ledger.recall(tree if self.resumed else state.messages)
-        for message in state.messages:
-            if isinstance(message, UserMessage):
-                self.checkpoints.begin(message.id)
+        for entry in self.journal.tree:
+            if isinstance(entry.message, UserMessage):
+                self.checkpoints.begin(entry.id)
 
     @classmethod
     def open(

@@ -73,11 +73,14 @@ def builtin_tools(
 def preview(tool_name: str, args: Mapping[str, Any], cwd: Path) -> str | None:
     """The unified diff that a call of `write` or `edit` would make, uncut.
 
-    None for other tools, and for a call that would be refused or change nothing.
+    Empty for a call that would be refused or change nothing; None for other tools, and for
+    arguments that make no sense.
     """
     previews = {"write": write.preview, "edit": edit.preview}
     try:
-        return previews[tool_name](dict(args), cwd).text or None
-    except (KeyError, TypeError, AttributeError, Refused, OSError):
+        return previews[tool_name](dict(args), cwd).text
+    except (Refused, OSError):
+        return ""
+    except (KeyError, TypeError, AttributeError):
         # Arguments may be asked about before anything has checked them.
         return None

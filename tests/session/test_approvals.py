@@ -18,7 +18,7 @@ from agent_tui.session.approvals import ApprovalMode, ApprovalRequest, Approvals
 from agent_tui.session.events import ApprovalAnswerEvent, ApprovalRequestEvent
 from agent_tui.session.rule_book import RuleBook
 from agent_tui.testing import call, calls, text
-from agent_tui.tools import builtin_tools
+from agent_tui.tools import FileMemory, builtin_tools
 from tests.session.rig import Rig, lets_run, plain_tool, start, until, user_texts
 
 
@@ -196,6 +196,43 @@ async def test_a_question_about_an_edit_shows_its_diff_before_it_is_applied(proj
     assert (project / "a.txt").read_text() == "one\ntwo\n"
     rig.session.abort()
     await turn
+
+
+async def test_an_edit_that_would_fail_asks_nothing_and_can_change_nothing(project: Path) -> None:
+    memory = FileMemory()
+    args = {"path": "a.txt", "old": "not there", "new": "three"}
+    tools = builtin_tools(project, memory=memory)
+    rig = Rig(calls(call("edit", args)), text("ok"), tools=tools, mode="ask", cwd=project)
+
+    def show(call_id: str, diff: str) -> None:
+        memory.was_shown(call_id, diff)
+        # Somebody makes the edit possible between the judgement and the call.
+        (project / "a.txt").write_text("not there\n")
+
+    rig.session.approvals.on_diff = show
+    await rig.session.prompt("go")
+
+    [ended] = rig.told(ToolExecutionEndEvent)
+    assert "has changed since" in ended.result.text
+    assert (project / "a.txt").read_text() == "not there\n"
+
+
+async def test_only_what_the_card_showed_is_done(project: Path) -> None:
+    memory = FileMemory()
+    args = {"path": "a.txt", "content": "mine\n"}
+    tools = builtin_tools(project, memory=memory)
+    rig = Rig(calls(call("write", args)), text("ok"), tools=tools, mode="ask", cwd=project)
+    rig.session.approvals.on_diff = memory.was_shown
+    turn = start(rig.session.prompt("go"))
+    request = await first_question(rig)
+    (project / "a.txt").write_text("somebody's\n")
+    rig.session.approvals.answer(request.id, "once")
+    await turn
+
+    [ended] = rig.told(ToolExecutionEndEvent)
+    assert ended.is_error
+    assert "has changed since the user was shown this change" in ended.result.text
+    assert (project / "a.txt").read_text() == "somebody's\n"
 
 
 async def test_a_question_about_an_unknown_tool_shows_its_arguments(project: Path) -> None:

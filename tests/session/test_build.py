@@ -10,6 +10,7 @@ import pytest
 
 from agent_tui.config import Flags, load_settings
 from agent_tui.core.errors import ConfigError, InvalidInputError
+from agent_tui.core.tool import ToolContext
 from agent_tui.session.build import build_session
 from agent_tui.session.session import Session
 from tests.session.rig import lets_run
@@ -199,3 +200,16 @@ def test_two_tools_of_one_name_are_refused(place: Path) -> None:
         built(place, Flags(agent="own_agents:agent", tools=(Path("own_tools.py"),)))
 
     sys.modules.pop("own_tools", None)
+
+
+def test_what_the_tools_change_is_kept_beside_the_session(place: Path) -> None:
+    session = built(place)
+    write = next(tool for tool in session.agent.state.tools if tool.name == "write")
+    assert write.execute is not None
+    write.execute("c1", {"path": "new.txt", "content": "x\n"}, ToolContext())
+    path = session.journal.path
+    session.close()
+
+    assert path is not None
+    assert (place / "checkpoints" / path.stem / "timeline.jsonl").exists()
+    assert [change.path.name for change in session.checkpoints.changed_since(None)] == ["new.txt"]

@@ -204,6 +204,24 @@ def test_what_was_kept_is_found_again_by_the_next_start(project: Project, tmp_pa
     assert project.files()["a.txt"][0] == "two\n"
 
 
+def test_a_fork_has_what_its_parent_kept_and_goes_its_own_way(
+    project: Project, tmp_path: Path
+) -> None:
+    project.path("a.txt").write_text("one\n")
+    project.kept.begin("m1")
+    project.write("a.txt", "two\n")
+    fork = Checkpoints()
+    fork.open(tmp_path / "fork", tmp_path / "kept")
+    fork.begin("m2")
+    fork.before_change(project.path("b.txt"), None, None, b"new\n")
+    fork.restore("m1")
+
+    assert project.path("a.txt").read_text() == "one\n"
+    assert len(project.kept.changed_since(None)) == 1
+    remove_checkpoints(tmp_path / "kept")
+    assert [change.path.name for change in fork.changed_since(None)] == ["a.txt", "b.txt"]
+
+
 def test_only_the_person_can_read_what_is_kept(project: Project, tmp_path: Path) -> None:
     project.path("a.txt").write_text("one\n")
     project.write("a.txt", "two\n")

@@ -86,9 +86,6 @@ async def test_a_preview_is_what_the_call_does(tmp_path: Path) -> None:
     [
         ("bash", {"command": "true"}),
         ("unknown", {}),
-        ("edit", {"path": "missing", "old": "a", "new": "b"}),
-        ("edit", {"path": "a.txt", "old": "nowhere", "new": "b"}),
-        ("write", {"path": "a.txt", "content": "same\n"}),
         ("write", {"path": "a.txt"}),
         ("write", {"path": 5, "content": "x"}),
     ],
@@ -97,6 +94,22 @@ def test_nothing_to_preview_is_none(tmp_path: Path, name: str, args: dict[str, A
     (tmp_path / "a.txt").write_text("same\n")
 
     assert preview(name, args, tmp_path) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("edit", {"path": "missing", "old": "a", "new": "b"}),
+        ("edit", {"path": "a.txt", "old": "nowhere", "new": "b"}),
+        ("write", {"path": "a.txt", "content": "same\n"}),
+    ],
+)
+def test_the_preview_of_a_call_that_changes_nothing_is_empty(
+    tmp_path: Path, name: str, args: dict[str, Any]
+) -> None:
+    (tmp_path / "a.txt").write_text("same\n")
+
+    assert preview(name, args, tmp_path) == ""
 
 
 def test_a_preview_shows_everything(tmp_path: Path) -> None:
