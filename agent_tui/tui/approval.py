@@ -90,6 +90,10 @@ class Guard:
         """The question is on the screen."""
         self._shown_at.setdefault(request_id, self.now())
 
+    def has_seen(self, request_id: str) -> bool:
+        """Whether the question has been on the screen."""
+        return request_id in self._shown_at
+
     def may_answer(self, request_id: str) -> bool:
         """Whether a key pressed now can be meant for this question."""
         shown_at = self._shown_at.get(request_id)
@@ -236,12 +240,8 @@ class ApprovalCard(Static):
         height: int,
         *,
         budget: BudgetQuestion | None = None,
-    ) -> str | None:
-        """Show this question out of `count` in at most `height` rows, else `budget`, or hide.
-
-        Returns the id of the question that is in sight now and was not before.
-        """
-        before = self._asked_id
+    ) -> None:
+        """Show this question out of `count` in at most `height` rows, else `budget`, or hide."""
         if request is None or (self._request is not None and request.id != self._request.id):
             self._offset = 0
         self._request, self._budget = request, budget
@@ -249,16 +249,16 @@ class ApprovalCard(Static):
         self._height = height
         self.display = request is not None or budget is not None
         self.draw()
-        return self._asked_id if self._asked_id != before else None
 
     @property
-    def _asked_id(self) -> str | None:
+    def asked_id(self) -> str | None:
+        """Names the question that is shown."""
         asked = self._request or self._budget
         return None if asked is None else asked.id
 
     def draw(self) -> None:
         """Draw for the present size."""
-        if not self.display:
+        if not self.display or not self.is_attached:
             return
         rows: list[Row] = []
         width = self.screen.size.width

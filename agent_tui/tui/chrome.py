@@ -74,9 +74,10 @@ class Chrome:
         strip_rows, card_rows = self._heights(bool(asked or budget))
         self._draw_strip(width, strip_rows)
         first = asked[0] if asked else None
-        fresh = app.card.show(first, len(asked), card_rows, budget=budget)
-        if fresh is not None:
-            app.call_after_refresh(app.guard.shown, fresh)
+        app.card.show(first, len(asked), card_rows, budget=budget)
+        shown = app.card.asked_id
+        if shown is not None and not app.guard.has_seen(shown) and len(app.screen_stack) == 1:
+            app.call_after_refresh(app.guard.shown, shown)
 
     def _heights(self, is_asked: bool) -> tuple[int, int]:
         """How many rows the strip and the card may have, so that the composer stays in sight."""

@@ -131,6 +131,22 @@ def ask_for(approvals: Approvals, command: str) -> asyncio.Task[Any]:
     return asyncio.ensure_future(approvals.before_tool_call(ctx, AbortSignal()))
 
 
+async def test_a_question_behind_another_screen_has_not_been_seen() -> None:
+    gate = Gate()
+    async with chat(ASK, tools=[gate.tool], mode="ask") as c:
+        await c.press("f1")
+        c.app.send("go", "enter")
+        await c.until(lambda: bool(c.session.approvals.pending))
+        c.app.redraw()
+        await c.pilot.pause()
+        c.clock.time += 5
+
+        await c.press("escape", "alt+y")
+
+        assert len(c.app.screen_stack) == 1
+        assert len(c.session.approvals.pending) == 1
+
+
 async def test_the_hints_say_what_can_be_done_while_a_question_is_open() -> None:
     gate = Gate()
     async with chat(ASK, tools=[gate.tool], mode="ask") as c:
