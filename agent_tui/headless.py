@@ -14,13 +14,14 @@ from typing import TextIO
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.events import AgentEndEvent, EndReason, MessageEndEvent, ToolExecutionStartEvent
-from agent_tui.core.messages import AssistantMessage
+from agent_tui.core.messages import AssistantMessage, CompactionSummaryMessage
 from agent_tui.core.text import printable
 from agent_tui.session.described import describe_model
 from agent_tui.session.events import (
     AnyEvent,
     AutoRetryStartEvent,
     BudgetWarningEvent,
+    CompactionEndEvent,
     FallbackEvent,
     NoticeEvent,
 )
@@ -119,6 +120,10 @@ class _Report:
                 self._note(event.sentence)
             case BudgetWarningEvent() | NoticeEvent():
                 self._note(event.message)
+            case CompactionEndEvent(summary=None, error=str(error)):
+                self._note(f"the context was not summarised: {error}")
+            case CompactionEndEvent(summary=CompactionSummaryMessage()):
+                self._note(f"the context was summarised: {event.summarised} messages")
             case ToolExecutionStartEvent() if self._is_watched:
                 self._note(f"{event.tool_name} {brief(target_of(event.args), 100)}")
 

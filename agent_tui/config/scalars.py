@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, get_args
 
-from agent_tui.config.settings import LIMITS, AfterAbort, LocalServers, Mode, NotifyBy, QueueMode
+from agent_tui.config.settings import (
+    LIMITS,
+    AfterAbort,
+    Compaction,
+    LocalServers,
+    Mode,
+    NotifyBy,
+    QueueMode,
+)
 from agent_tui.core.model import THINKING_LEVELS
 from agent_tui.core.tables import Table
 
@@ -20,6 +28,7 @@ def read_scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, A
         "after_abort": get_args(AfterAbort),
         "steering_mode": get_args(QueueMode),
         "follow_up_mode": get_args(QueueMode),
+        "compaction": get_args(Compaction),
         "local_servers": get_args(LocalServers),
         "notify": get_args(NotifyBy),
     }

@@ -17,6 +17,7 @@ Mode = Literal["ask", "auto-edit", "full-auto", "read-only"]
 AfterAbort = Literal["hold", "restore", "send"]
 QueueMode = Literal["one-at-a-time", "all"]
 LocalServers = Literal["find", "ignore"]
+Compaction = Literal["auto", "off"]
 NotifyBy = Literal["bell", "osc9", "osc777", "off"]
 
 APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "demo")
@@ -153,6 +154,8 @@ class Settings:
     after_abort: AfterAbort = "hold"
     steering_mode: QueueMode = "one-at-a-time"
     follow_up_mode: QueueMode = "one-at-a-time"
+    compaction: Compaction = "auto"
+    """Whether older messages are summarised by themselves when the window is nearly full."""
     local_servers: LocalServers = "find"
     """Whether to look for servers on this machine when nothing else says which model answers."""
     tail_lines: int = 5

@@ -51,6 +51,11 @@ OVERFLOW = re.compile(
     |token\ limit\ exceeded""",
     re.I | re.X,
 )
+OVERFLOW_CODE = re.compile(
+    r"\b(?:context_length_exceeded|exceed_context_size_error|model_context_window_exceeded"
+    r"|model_context_exceeded|ContextWindowExceededError)\b"
+)
+"""Codes that say it for certain, whatever the words beside them are."""
 NOT_OVERFLOW = re.compile(
     r"rate.?limit|too many requests|throttl|service unavailable|per.?(?:minute|day)|please wait",
     re.I,
@@ -205,7 +210,10 @@ def _kind(status: int | None, fault: Fault) -> tuple[type[ProviderError], bool |
     """The class, and whether another try may help where the class does not say it."""
     words = fault.words
     is_throttled = NOT_OVERFLOW.search(words) is not None
-    if status in (None, 400, 413, 422, 429, 500) and OVERFLOW.search(words) and not is_throttled:
+    may_be_overflow = status in (None, 400, 413, 422, 429, 500)
+    if may_be_overflow and OVERFLOW_CODE.search(words):
+        return ContextOverflowError, None
+    if may_be_overflow and OVERFLOW.search(words) and not is_throttled:
         return ContextOverflowError, None
     if status == 413:
         return (RateLimitError if is_throttled else ContextOverflowError), None

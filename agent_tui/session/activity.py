@@ -22,6 +22,8 @@ from agent_tui.session.events import (
     ArgumentsChangedEvent,
     AutoRetryEndEvent,
     AutoRetryStartEvent,
+    CompactionEndEvent,
+    CompactionStartEvent,
     HookEndEvent,
     HookStartEvent,
 )
@@ -47,6 +49,8 @@ class Activity:
         self._hook: tuple[str, float] | None = None
         """The hook that runs, and since when."""
 
+        self._is_summarising = False
+
     def observe(self, event: AnyEvent) -> None:
         """Take note of one event."""
         match event:
@@ -69,6 +73,10 @@ class Activity:
                 self._hook = (hook, self._clock())
             case HookEndEvent():
                 self._hook = None
+            case CompactionStartEvent():
+                self._is_summarising = True
+            case CompactionEndEvent():
+                self._is_summarising = False
             case AutoRetryStartEvent(error=error, delay=delay):
                 self._retry = (error, self._clock() + delay)
             case AutoRetryEndEvent():
@@ -76,6 +84,8 @@ class Activity:
 
     def sentence(self, step: int, approvals: Sequence[ApprovalRequest]) -> str:
         """E.g. ``tool `pytest -q` (14 s)``; `step` counts from 1."""
+        if self._is_summarising:
+            return "a summary of the older context"
         if approvals:
             return f"approval of `{_name(approvals[0].tool_name, approvals[0].summary)}`"
         if self._retry is not None:

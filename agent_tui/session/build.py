@@ -87,6 +87,7 @@ def build_session(
     )
     session.fallback.names = settings.fallback
     session.after_abort = settings.after_abort
+    session.compacts_by_itself = settings.compaction == "auto"
     session.wear(outfit)
     return session
 

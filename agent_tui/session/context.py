@@ -43,12 +43,16 @@ def estimate_context(
 
 
 def _anchor(messages: Sequence[AgentMessage]) -> int | None:
+    """The newest answer with a known usage; what a summary has kept tells of an older context."""
+    first = messages[0] if messages else None
+    since = first.timestamp if isinstance(first, CompactionSummaryMessage) else 0
     for place in range(len(messages) - 1, -1, -1):
         message = messages[place]
         if isinstance(message, CompactionSummaryMessage):
             return None
         if (
             isinstance(message, AssistantMessage)
+            and message.timestamp >= since
             and message.stop_reason not in ("error", "aborted")
             and message.usage.total
         ):

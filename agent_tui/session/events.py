@@ -13,6 +13,8 @@ from agent_tui.agent.queues import QueuedItem
 from agent_tui.core.errors import ErrorInfo, reason_of
 from agent_tui.core.events import AgentEvent, json_line
 from agent_tui.core.limits import Meter
+from agent_tui.core.messages import CompactionSummaryMessage
+from agent_tui.core.usage import Usage
 
 if TYPE_CHECKING:
     from agent_tui.session.approvals import ApprovalRequest
@@ -22,6 +24,7 @@ QueueState = Literal["active", "paused"]
 Answer = Literal["once", "always", "decline"]
 Verdict = Literal["once", "always", "decline", "aborted", "allowed", "refused"]
 """How a question ended; `allowed` and `refused`: the mode or a rule has changed in between."""
+CompactionReason = Literal["threshold", "overflow", "manual"]
 BudgetAnswer = Literal["extend", "finish", "stop"]
 BudgetVerdict = Literal["extend", "finish", "stop", "aborted"]
 
@@ -173,6 +176,42 @@ class ArgumentsChangedEvent(_SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class CompactionStartEvent(_SessionEvent):
+    """The older part of the context is being summarised."""
+
+    reason: CompactionReason
+    tokens_before: int
+    """What the context amounts to, estimated."""
+    type: Literal["compaction_start"] = "compaction_start"
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionEndEvent(_SessionEvent):
+    """That is over; without a `summary` nothing has changed."""
+
+    reason: CompactionReason
+    tokens_before: int
+    tokens_after: int | None = None
+    summary: CompactionSummaryMessage | None = None
+    first_kept_id: str | None = None
+    """The first message behind the summary that was not chosen by a pin."""
+    pinned_ids: tuple[str, ...] = ()
+    """Messages from before that one which stay, in order."""
+    summarised: int = 0
+    """How many messages the summary stands for."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """`read_files` and `modified_files`, earlier compactions included."""
+    usage: Usage | None = None
+    """What it cost, failed attempts included; None if no model was asked."""
+    model: str = ""
+    """`provider/id` of who was asked."""
+    error: str | None = None
+    """Why there is no summary; None if somebody stopped it, and after a success."""
+    aborted: bool = False
+    type: Literal["compaction_end"] = "compaction_end"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSettledEvent(_SessionEvent):
     """The turn is over for good: no retry and no queued continuation is pending."""
 
@@ -193,6 +232,8 @@ SessionEvent: TypeAlias = (
     | HookStartEvent
     | HookEndEvent
     | ArgumentsChangedEvent
+    | CompactionStartEvent
+    | CompactionEndEvent
     | AgentSettledEvent
 )
 AnyEvent: TypeAlias = AgentEvent | SessionEvent

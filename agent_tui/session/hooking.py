@@ -18,7 +18,7 @@ from agent_tui.agent.hooks import (
 )
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.events import AgentEndEvent
-from agent_tui.core.messages import AssistantMessage
+from agent_tui.core.messages import AgentMessage, AssistantMessage
 from agent_tui.core.model import Model
 from agent_tui.core.tool import Tool, ToolResult
 from agent_tui.session.approvals import Approvals
@@ -39,8 +39,13 @@ class SessionHooks:
         stop_requested: Callable[[], bool],
         request_stop: Callable[[], None],
         on_model: Callable[[Model], None],
+        make_room: Callable[[AbortSignal], Awaitable[list[AgentMessage] | None]],
     ) -> None:
-        """`on_model` hears of every model that the run changes to."""
+        """`on_model` hears of every model that the run changes to.
+
+        `make_room` gives a shorter transcript between two steps, or None.
+        """
+        self._make_room = make_room
         self._agent = agent
         self._approvals = approvals
         self._budgets = budgets
@@ -154,6 +159,10 @@ class SessionHooks:
         change = own
         if not self._stop_requested():
             change = await self._pass_gate(own, ctx, signal)
+        if not self._stop_requested() and (change is None or isinstance(change.messages, Unset)):
+            shorter = await self._make_room(signal)
+            if shorter is not None:
+                change = replace(change or NextTurn(), messages=shorter)
         state = self._agent.state
         if self.has_switched:
             self.has_switched = False

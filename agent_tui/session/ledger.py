@@ -15,7 +15,7 @@ from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMe
 from agent_tui.core.model import Model, ModelCost
 from agent_tui.core.spending import Charge, Outcome, Spent, ToolShare, UsageReport, add_spent
 from agent_tui.core.tool import Tool
-from agent_tui.core.usage import Usage
+from agent_tui.core.usage import Usage, units_of
 from agent_tui.session.context import fixed_tokens
 from agent_tui.session.journal.tree import SessionTree
 from agent_tui.session.shares import Shares
@@ -57,6 +57,11 @@ class Ledger:
         for message, before in messages:
             self.steps += isinstance(message, AssistantMessage)
             self._book(message, before)
+        if isinstance(earlier, SessionTree):
+            for entry in earlier:
+                if entry.type in ("compaction", "usage") and entry.data.get("usage"):
+                    usage = Usage.model_validate(entry.data["usage"])
+                    self.count_summary(usage, str(entry.data.get("model", "")))
         self.steps, self.turn = 0, Spent()
 
     def begin_turn(self) -> None:
@@ -75,6 +80,15 @@ class Ledger:
         """Book a finished message, which is the last of the transcript."""
         self._repeats = isinstance(message, AssistantMessage) and message.stop_reason == "error"
         self._book(message, self._state.messages[:-1])
+
+    def count_summary(self, usage: Usage, model: str) -> None:
+        """Book what it took to summarise, by a model named `provider/id`."""
+        known = self._models.get(model)
+        answer = AssistantMessage(usage=usage)
+        spent = _spent_by(answer, None if known is None else known.cost)
+        self._charge(Charge(self._turn, self.steps, model, "", "answered", spent))
+        cost = spent.usage.cost_usd
+        self._shares.other_units += 0 if cost is None else units_of(cost)
 
     # -- reading -----------------------------------------------------------------------------
 

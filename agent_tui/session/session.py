@@ -36,6 +36,7 @@ from agent_tui.session.approvals import ApprovalMode, Approvals
 from agent_tui.session.broadcast import Broadcast, Listener
 from agent_tui.session.budgets import Budgets
 from agent_tui.session.checkpoints import Checkpoints
+from agent_tui.session.compacting import Compacting
 from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
@@ -45,6 +46,7 @@ from agent_tui.session.events import (
     AutoRetryStartEvent,
     BudgetAnswerEvent,
     BudgetRequestEvent,
+    CompactionEndEvent,
     QueueState,
     QueueUpdateEvent,
     SessionEvent,
@@ -71,7 +73,7 @@ def _jitter() -> float:
     return random.uniform(0.75, 1.25)
 
 
-class Session(Accounts, Kept):
+class Session(Accounts, Kept, Compacting):
     """An agent with everything around it. All methods belong to the thread of its event loop."""
 
     fallback: Fallback
@@ -124,6 +126,7 @@ class Session(Accounts, Kept):
         )
         self._retries = Retries(retry or RetryPolicy(), jitter)
         self.fallback = Fallback(agent.state, find_model, lambda: self.context_tokens)
+        self._equip(self._retries.policy, jitter, sleep, self._post)
         self._turns = self._turning(sleep)
         self._hooks = self._hooked()
         self._turns.wind_up = self._hooks.wind_up
@@ -139,7 +142,9 @@ class Session(Accounts, Kept):
 
     def _turning(self, sleep: Callable[[float], Awaitable[object]]) -> Turns:
         tell = (self._send, self._post)
-        return Turns(self.agent, self._retries, sleep, *tell, self._gate, self.fallback)
+        return Turns(
+            self.agent, self._retries, sleep, *tell, self._gate, self.fallback, self._upkeep
+        )
 
     def _hooked(self) -> SessionHooks:
         return SessionHooks(
@@ -150,6 +155,7 @@ class Session(Accounts, Kept):
             stop_requested=lambda: self._turns.stop_requested,
             request_stop=self._turns.stop_after_step,
             on_model=self._ledger.know,
+            make_room=self._upkeep.between_steps,
         )
 
     def _recall(self) -> None:
@@ -254,6 +260,7 @@ class Session(Accounts, Kept):
 
     def abort(self, reason: str | None = None) -> None:
         """End the turn, a wait for a retry included, at once; nothing to do when idle."""
+        self._upkeep.cancel()
         self._turns.abort(reason)
 
     def stop_after_step(self) -> None:
@@ -460,10 +467,15 @@ class Session(Accounts, Kept):
 
     def _observe(self, event: AnyEvent) -> None:
         self._recorder.see(event)
+        self._upkeep.see(event)
         self._activity.observe(event)
         match event:
             case AutoRetryStartEvent():
                 self._context_tokens = None
+            case CompactionEndEvent(usage=usage):
+                self._context_tokens = None
+                if usage is not None:
+                    self._ledger.count_summary(usage, event.model)
             case MessageStartEvent(message=UserMessage() as message):
                 self.checkpoints.begin(message.id)
             case ApprovalRequestEvent() | BudgetRequestEvent():

@@ -11,7 +11,7 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from agent_tui.agent.agent import Agent
 from agent_tui.agent.queues import QueuedItem
@@ -48,6 +48,8 @@ class _Turn:
         """How its latest run ended."""
         self.plan: RetryPlan | None = None
         """The retry that is due after that run."""
+        self.recovers = False
+        """Room is to be made after that run, and then it goes on."""
         self.answered = 0
         """Steps that succeeded before a failure that is tried again."""
         self.is_aborted = False
@@ -69,6 +71,22 @@ class _Turn:
         self.answered = 0
 
 
+class Upkeep(Protocol):
+    """Makes room in the context."""
+
+    async def before_run(self) -> None:
+        """Before a first request."""
+
+    def can_recover(self, end: AgentEndEvent) -> bool:
+        """Whether a run that ended so can go on when there is room."""
+
+    async def recover(self) -> bool:
+        """Make room for it; False if there is none."""
+
+    async def at_end(self) -> None:
+        """After the last run of a turn that was not stopped."""
+
+
 class Turns:
     """Runs one turn at a time until it is settled."""
 
@@ -81,6 +99,7 @@ class Turns:
         post: Callable[[SessionEvent], None],
         gate: Callable[[bool], Awaitable[bool] | None],
         fallback: Fallback,
+        upkeep: Upkeep,
     ) -> None:
         """`gate(is_new_turn)` is asked before each run; None lets it begin."""
         self._agent = agent
@@ -90,6 +109,7 @@ class Turns:
         self._post = post
         self._gate = gate
         self._fallback = fallback
+        self._upkeep = upkeep
         self.wind_up: WindUp = lambda end, before: None
         """Called with how the last run ended when a turn would be over: what it gives follows; the
         number is how many such follow-ups there have been in the turn. None: nothing to wait for.
@@ -136,7 +156,7 @@ class Turns:
         turn = self._turn = _Turn()
         try:
             if not await self._may_go_on(turn, is_new_turn=True):
-                raise InvalidStateError("A budget is used up: nothing was sent.")
+                raise InvalidStateError(_not_sent(turn))
             await start()
             await self._settle(turn)
         except BaseException:
@@ -145,6 +165,28 @@ class Turns:
                 self._post(AgentSettledEvent())
             raise
         self._finish(turn)
+        await self._send(AgentSettledEvent())
+
+    async def beside(self, act: Callable[[], Awaitable[None]]) -> None:
+        """Do something that is no run; what is queued meanwhile is delivered afterwards.
+
+        Raises:
+            AgentBusyError: A turn is running.
+        """
+        if self._turn is not None or self._agent.state.is_running:
+            raise AgentBusyError("a turn is running: wait for it, or stop it")
+        self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+        turn = self._turn = _Turn()
+        try:
+            await act()
+            if not turn.is_aborted and self.has_deliverable():
+                if await self._may_go_on(turn, is_new_turn=True):
+                    await self._deliver_queue()
+                    await self._settle(turn)
+            elif not turn.began:
+                self.hold_queue()
+        finally:
+            self._finish(turn)
         await self._send(AgentSettledEvent())
 
     async def resume(self) -> None:
@@ -205,7 +247,13 @@ class Turns:
             end.error = plan.error
             end.will_retry = plan.delay is not None
             turn.plan = plan if end.will_retry else None
-        goes_on = turn.plan is not None or self._should_deliver(turn)
+        turn.recovers = (
+            turn.plan is None
+            and not (turn.is_aborted or turn.stop_requested)
+            and self._upkeep.can_recover(end)
+        )
+        end.will_retry = end.will_retry or turn.recovers
+        goes_on = end.will_retry or self._should_deliver(turn)
         self._set_paused(not goes_on and not _ended_by_itself(turn))
 
     def _plan(self, error: ErrorInfo) -> RetryPlan:
@@ -245,12 +293,19 @@ class Turns:
                     await self._try_again(turn)
                 else:
                     await self._give_up_retries("a budget is used up")
+            elif turn.recovers:
+                turn.recovers = False
+                if await self._upkeep.recover() and await self._may_go_on(turn):
+                    await self._try_again(turn)
             elif self._should_deliver(turn):
                 turn.go_on()
                 if await self._may_go_on(turn):
                     await self._deliver_queue()
             elif not await self._has_more(turn):
-                return
+                if not turn.is_aborted:
+                    await self._upkeep.at_end()
+                if not self._should_deliver(turn):
+                    return
 
     async def _has_more(self, turn: _Turn) -> bool:
         """Whether something follows a turn that would be over; a stop says no."""
@@ -275,8 +330,12 @@ class Turns:
     async def _may_go_on(self, turn: _Turn, *, is_new_turn: bool = False) -> bool:
         """Whether another run may begin; a stop while somebody is asked says no."""
         asked = self._gate(is_new_turn)
-        if asked is None:
-            return True
+        if asked is not None and not await self._is_allowed(turn, asked):
+            return False
+        await self._upkeep.before_run()
+        return not turn.is_aborted
+
+    async def _is_allowed(self, turn: _Turn, asked: Awaitable[bool]) -> bool:
         asking = asyncio.ensure_future(asked)
         stopped = asyncio.ensure_future(turn.interrupt.wait())
         try:
@@ -382,6 +441,12 @@ class Turns:
 def is_answer(message: AgentMessage) -> bool:
     """Whether this is an answer that neither failed nor was cut short by an abort."""
     return isinstance(message, AssistantMessage) and message.stop_reason not in ("error", "aborted")
+
+
+def _not_sent(turn: _Turn) -> str:
+    if turn.is_refused:
+        return "A budget is used up: nothing was sent."
+    return "Stopped while room was made for it: nothing was sent."
 
 
 def _ended_by_itself(turn: _Turn) -> bool:

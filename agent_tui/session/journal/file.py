@@ -89,6 +89,7 @@ class JournalFile:
         """Write what waits and let go of the file; may be repeated."""
         self.flush()
         if self._file is not None:
+            _unlock(self._file)
             self._file.close()
             self._file = None
         self._is_wanted, self._is_closed = False, True
@@ -157,3 +158,11 @@ def _lock(file: IO[bytes]) -> bool:
     except OSError:  # a file system without locks
         return True
     return True
+
+
+def _unlock(file: IO[bytes]) -> None:
+    """Let go of the lock at once: a descriptor that waits for the disk would hold it longer."""
+    with contextlib.suppress(ImportError, OSError):
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_UN)

@@ -12,7 +12,7 @@ from typing import Any
 
 from agent_tui.core.errors import SessionError
 from agent_tui.core.ids import new_id, now_ms
-from agent_tui.core.messages import AgentMessage
+from agent_tui.core.messages import AgentMessage, CompactionSummaryMessage
 from agent_tui.session.journal.entries import Entry, Header
 from agent_tui.session.journal.file import JournalFile
 from agent_tui.session.journal.reading import SessionFile, read_session, recover
@@ -113,6 +113,11 @@ class Journal:
         if message.role == "user":
             self.sync()
         return entry
+
+    def add_summary(self, summary: CompactionSummaryMessage, data: Mapping[str, Any]) -> Entry:
+        """Add a summary of what came before; `data` says what stays beside it."""
+        fields = {"summary": summary.summary, "tokens_before": summary.tokens_before, **data}
+        return self._add(Entry("compaction", fields, self.tree.leaf, summary.id, summary.timestamp))
 
     def move(self, target_id: str | None, reason: str) -> None:
         """Go to another place: what is added next follows `target_id`; None is the beginning."""

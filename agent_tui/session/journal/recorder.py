@@ -18,6 +18,7 @@ from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
     AutoRetryStartEvent,
+    CompactionEndEvent,
     FallbackEvent,
     QueueUpdateEvent,
 )
@@ -60,6 +61,8 @@ class Recorder:
                 outcome = {"phase": "end", "run_id": self._run_id, "outcome": event.reason}
                 self._journal.add("run", outcome)
                 self._run_id = None
+            case CompactionEndEvent():
+                self._note_compaction(event)
             case AutoRetryStartEvent() | FallbackEvent():
                 self.leave_failed_answer("retry")
             case AgentSettledEvent():
@@ -83,6 +86,31 @@ class Recorder:
         if not self._journal.tree.has_messages:
             for message in self._state.messages:
                 self._journal.add_message(message)
+
+    def _note_compaction(self, event: CompactionEndEvent) -> None:
+        spent = {"usage": event.usage, "model": event.model}
+        if event.summary is None:
+            if event.usage is not None:
+                self._journal.add("usage", {"cause": "compaction", **spent})
+            return
+        self._note_messages()
+        self._journal.add_summary(
+            event.summary,
+            {
+                "first_kept_entry_id": event.first_kept_id,
+                "pinned_entry_ids": list(event.pinned_ids),
+                "details": dict(event.details),
+                "reason": event.reason,
+                **spent,
+            },
+        )
+
+    def leave_answer(self, reason: str) -> None:
+        """The answer at the end is no part of the way any more, failed or not."""
+        path = self._journal.tree.path()
+        last = next((entry for entry in reversed(path) if entry.message is not None), None)
+        if last is not None and isinstance(last.message, AssistantMessage):
+            self._journal.move(last.parent_id, reason)
 
     def leave_failed_answer(self, reason: str) -> None:
         """The answer at the end failed and is asked for again: the next one takes its place."""

@@ -8,6 +8,9 @@ from typing import Any
 from agent_tui.core.messages import AgentMessage, CompactionSummaryMessage
 from agent_tui.session.journal.entries import Entry
 
+UNDONE = "compactions_undone"
+"""The `custom` entry with the ids of summaries that the person took back."""
+
 
 class SessionTree:
     """Grows by `add`; entries are never changed or removed."""
@@ -61,15 +64,22 @@ class SessionTree:
     def context(self, to: str | None = None) -> list[AgentMessage]:
         """The messages that a model would see there: the newest summary for what it stands for."""
         path = self.path(to)
-        start, summary = 0, None
-        for place in range(len(path) - 1, -1, -1):
-            if path[place].type == "compaction":
-                summary = summary_of(path[place])
-                kept = path[place].data.get("first_kept_entry_id")
-                start = next((n for n, entry in enumerate(path) if entry.id == kept), place)
-                break
-        messages = [entry.message for entry in path[start:] if entry.message is not None]
-        return messages if summary is None else [summary, *messages]
+        place = _compaction_on(path)
+        if place is None:
+            return [entry.message for entry in path if entry.message is not None]
+        data = path[place].data
+        kept = data.get("first_kept_entry_id")
+        start = next((n for n, entry in enumerate(path) if entry.id == kept), place)
+        pinned = _ids(data.get("pinned_entry_ids"))
+        stays = [entry for entry in path[:start] if entry.id in pinned] + path[start:]
+        messages = [entry.message for entry in stays if entry.message is not None]
+        return [summary_of(path[place]), *messages]
+
+    def compaction(self) -> Entry | None:
+        """The summary that the context begins with, undone ones not counted; None without one."""
+        path = self.path()
+        place = _compaction_on(path)
+        return None if place is None else path[place]
 
     def last(self, kind: str) -> Entry | None:
         """The last entry of a type on the way to the leaf."""
@@ -107,6 +117,24 @@ class SessionTree:
             if entry.message is not None:
                 yield entry.message, before
                 before.append(entry.message)
+
+
+def _compaction_on(path: Sequence[Entry]) -> int | None:
+    """Where the newest summary of this path stands that nobody has undone."""
+    undone: set[str] = set()
+    for place in range(len(path) - 1, -1, -1):
+        entry = path[place]
+        if entry.type == "custom" and entry.data.get("custom_type") == UNDONE:
+            undone |= _ids(entry.data.get("data"))
+        elif entry.type == "compaction" and entry.id not in undone:
+            return place
+    return None
+
+
+def _ids(value: Any) -> set[str]:
+    """The ids in a list that a file may hold."""
+    found = value if isinstance(value, list | tuple) else []
+    return {item for item in found if isinstance(item, str)}
 
 
 def summary_of(entry: Entry) -> CompactionSummaryMessage:
