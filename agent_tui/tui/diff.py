@@ -32,6 +32,9 @@ _LONGEST_MARKED = 400
 """Characters of a line in which words are still compared."""
 _ALIKE = 0.4
 """Lines that have less than this in common are new lines, not changed ones."""
+_PARTNERS = 0.6
+"""What lines must have in common to stand together where more were added than removed, or less."""
+_COMPARED_PAIRS = 400
 _MARKED_PAIRS = 500
 """Further pairs of lines of one diff are not compared word by word."""
 SPLIT_CELLS = 112
@@ -158,9 +161,7 @@ def _pairs(lines: Sequence[DiffLine]) -> Iterator[tuple[DiffLine | None, DiffLin
         if group[0].kind in ("same", "hunk", "note"):
             yield group[0], group[0]
             continue
-        old = [line for line in group if line.kind == "remove"]
-        new = [line for line in group if line.kind == "add"]
-        yield from zip_longest(old, new)
+        yield from _partners(group)
         note = next((line for line in group if line.kind == "note"), None)
         if note is not None:
             ends = group.index(note) > 0 and group[group.index(note) - 1].kind == "remove"
@@ -244,15 +245,70 @@ def _read(unified: str) -> Iterator[DiffLine]:
 
 
 def _mark_words(lines: Sequence[DiffLine]) -> None:
-    """Mark what differs where as many lines were added as were removed."""
+    """Mark what differs in lines that were changed into each other."""
     left = _MARKED_PAIRS
     for group in _groups(lines):
-        old = [line for line in group if line.kind == "remove"]
-        new = [line for line in group if line.kind == "add"]
-        if len(old) == len(new) <= left:
-            left -= len(old)
-            for one, other in zip(old, new, strict=True):
-                _mark_pair(one, other)
+        for old, new in _partners(group):
+            if old is not None and new is not None and left > 0:
+                left -= 1
+                _mark_pair(old, new)
+
+
+def _partners(group: Sequence[DiffLine]) -> list[tuple[DiffLine | None, DiffLine | None]]:
+    """The removed and added lines of a group, those together that belong together."""
+    old = [line for line in group if line.kind == "remove"]
+    new = [line for line in group if line.kind == "add"]
+    if len(old) == len(new) or not old or not new or len(old) * len(new) > _COMPARED_PAIRS:
+        return [*zip_longest(old, new)]
+    matches = _matches(old, new)
+    out: list[tuple[DiffLine | None, DiffLine | None]] = []
+    i = j = 0
+    for one, other in [*matches, (len(old), len(new))]:
+        out += (_apart if matches else zip_longest)(old[i:one], new[j:other])
+        if one < len(old):
+            out.append((old[one], new[other]))
+        i, j = one + 1, other + 1
+    return out
+
+
+def _apart(
+    old: Sequence[DiffLine], new: Sequence[DiffLine]
+) -> Iterator[tuple[DiffLine | None, DiffLine | None]]:
+    yield from ((line, None) for line in old)
+    yield from ((None, line) for line in new)
+
+
+def _matches(old: Sequence[DiffLine], new: Sequence[DiffLine]) -> list[tuple[int, int]]:
+    """The places of lines that were changed into each other, in order: those most alike."""
+    # best[i][j] is the most likeness that the lines from i and j on can have together.
+    best = [[0.0] * (len(new) + 1) for _ in range(len(old) + 1)]
+    alike = [[_likeness(one, other) for other in new] for one in old]
+    for i in range(len(old) - 1, -1, -1):
+        for j in range(len(new) - 1, -1, -1):
+            together = alike[i][j] + best[i + 1][j + 1] if alike[i][j] else 0.0
+            best[i][j] = max(together, best[i + 1][j], best[i][j + 1])
+    found: list[tuple[int, int]] = []
+    i = j = 0
+    while i < len(old) and j < len(new):
+        if alike[i][j] and best[i][j] == alike[i][j] + best[i + 1][j + 1]:
+            found.append((i, j))
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return found
+
+
+def _likeness(old: DiffLine, new: DiffLine) -> float:
+    """How much two lines have in common, 0 if they are not the same line changed."""
+    if max(len(old.text), len(new.text)) > _LONGEST_MARKED:
+        return 0.0
+    matcher = SequenceMatcher(None, _WORD.findall(old.text), _WORD.findall(new.text), False)
+    if matcher.quick_ratio() < _PARTNERS:
+        return 0.0
+    ratio = matcher.ratio()
+    return ratio if ratio >= _PARTNERS else 0.0
 
 
 def _groups(lines: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:

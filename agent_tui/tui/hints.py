@@ -68,6 +68,7 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
                 ("enter view", 70),
                 ("y copy", 65),
                 ("k kill this tool", 50),
+                ("o editor", 45),
                 ("esc back", 90),
             ]
         case "chord":

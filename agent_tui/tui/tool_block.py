@@ -366,7 +366,8 @@ class ToolBlock(Block):
         out: list[Line] = []
         hidden = self._shown_lines - count
         if wrapped and count and hidden > 0:
-            earlier = canvas.run(f"… {plural(hidden, 'earlier line')}", "quiet")
+            noun = "earlier line" if hidden == 1 else "earlier lines"
+            earlier = canvas.run(f"… {hidden:,} {noun}", "quiet")
             out.append(canvas.decoration([*lead, earlier]))
         return out + self._last_rows(self._text, canvas, lead, count, wrapped=wrapped)
 

@@ -80,10 +80,20 @@ def test_lines_that_have_little_in_common_are_not_marked() -> None:
     assert [line.marks for line in lines] == [[], [], []]
 
 
-def test_two_lines_for_one_are_not_compared() -> None:
-    lines = read_diff("@@ -1 +1,2 @@\n-a b c\n+a b d\n+a b e\n")
+def test_of_two_lines_for_one_the_one_more_like_it_is_marked() -> None:
+    lines = read_diff("@@ -1 +1,2 @@\n-    call(a, b)\n+    first = 1\n+    call(a, c)\n")
 
-    assert not any(line.marks for line in lines)
+    assert [line.marks for line in lines] == [[], [(12, 13)], [], [(12, 13)]]
+
+
+def test_partners_stand_side_by_side_though_lines_were_added_between() -> None:
+    diff = "@@ -1,2 +1,3 @@\n-v = old(1)\n-say(one, two)\n+v = new(1)\n+w = v\n+say(one, three)\n"
+
+    assert [row.split() for row in rows(Drawn(diff), 120)] == [
+        ["1", "-", "v", "=", "old(1)", "¦", "1", "+", "v", "=", "new(1)"],
+        ["│", "2", "+", "w", "=", "v"],
+        ["2", "-", "say(one,", "two)", "¦", "3", "+", "say(one,", "three)"],
+    ]
 
 
 def test_long_lines_wrap_below_their_text() -> None:

@@ -29,7 +29,7 @@ KEYS: tuple[tuple[str, str, str], ...] = (
     ("↑ ↓, ctrl+r", "sent messages, search them", "the same"),
     ("ctrl+o", "expand or collapse all panels", "the same"),
     ("f6, ctrl+↑ ctrl+↓", "move over the transcript", "the same"),
-    ("  there", "space expand · enter view · y copy · k kill this tool", ""),
+    ("  there", "space expand · enter view · y copy · k kill · o editor", ""),
     ("f3", "why is it waiting?", ""),
     ("ctrl+t", "show or hide thinking", "the same"),
     ("shift+tab", "next approval mode", "the same"),
