@@ -171,7 +171,7 @@ def test_a_flood_is_bounded_in_the_panel() -> None:
     block.toggle()
 
     assert len(rows(block)) == 202
-    assert rows(block)[1] == "  │ … 99800 earlier lines"
+    assert rows(block)[1] == "  │ … 99,800 earlier lines"
 
 
 def test_a_diff_is_shown_when_the_panel_is_expanded() -> None:
