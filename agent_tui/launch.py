@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -29,6 +30,8 @@ def open_chat(flags: Flags) -> int:
         return _open_linear(flags)
     screen = _chat(flags)
     while screen.reopens:
+        choice = replace(flags.session, resume=screen.next_session, recover=False, fork=False)
+        flags = replace(flags, session=choice)
         screen = _chat(flags)
     return screen.return_code or 0
 
@@ -70,7 +73,15 @@ def _open_linear(flags: Flags) -> int:
 
 
 def settings_for(flags: Flags) -> Settings:
-    """The settings of a start here, with the model chosen."""
+    """The settings of a start here, with the model chosen.
+
+    Raises:
+        ConfigError: Somebody would have to pick a session, and there is no screen.
+    """
+    from agent_tui.config import PICK
+
+    if flags.session.resume == PICK:
+        raise ConfigError("--resume needs an ID here: agent-tui sessions list shows them")
     return _settle(*_load(flags))
 
 

@@ -12,9 +12,10 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from agent_tui.core.errors import SessionError
+from agent_tui.core.errors import AgentError, SessionError
 from agent_tui.core.messages import AssistantMessage, UserMessage
 from agent_tui.session.journal.entries import Entry
+from agent_tui.session.journal.file import JournalFile
 from agent_tui.session.journal.reading import read_session
 from agent_tui.session.journal.store import SessionStore
 from agent_tui.session.journal.tree import SessionTree
@@ -81,6 +82,16 @@ class SessionCatalogue:
         with self._open() as index:
             self._renew(index)
             return _find(index, words.split(), None if everywhere else self._store.folder)
+
+    def obstacle(self, beginning: str) -> str | None:
+        """Why the session whose id begins so cannot be opened now; None if it can."""
+        try:
+            path = self._store.find(beginning)
+            read_session(path)
+            JournalFile(path, is_new=False).close()
+        except AgentError as error:
+            return error.message
+        return None
 
     def forget(self, item: SessionItem) -> None:
         """Delete a session and everything beside it.

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from agent_tui.agent.agent import Agent
+from agent_tui.core.errors import InvalidInputError, SessionError
 from agent_tui.core.messages import AgentMessage, AssistantMessage
 from agent_tui.session.journal.entries import Entry
 from agent_tui.session.journal.journal import Drafts, Journal
@@ -67,6 +68,22 @@ class Kept:
     def keep_drafts(self, text: str, stash: Iterable[str]) -> None:
         """Keep what is being written for the next time, also after a crash."""
         self.journal.drafts = Drafts(text, tuple(stash))
+
+    def export(self, target: Path) -> None:
+        """Write the session as what `target` ends in: `.md`, `.html` or `.jsonl`.
+
+        Raises:
+            InvalidInputError: It ends in something else, is there already, or cannot be written.
+            SessionError: The session is not on disk.
+        """
+        from agent_tui.session.exporting import FORMATS, write_export
+
+        form = next((known for known in FORMATS if target.suffix == f".{known}"), None)
+        if form is None:
+            raise InvalidInputError(f"{target.name}: a name that ends in .md, .html or .jsonl")
+        if self.path is None:
+            raise SessionError("the session is not on disk", code="io")
+        write_export(self.path, target, form)
 
     def record(self, kind: str, data: Mapping[str, Any]) -> Entry:
         """Add an entry of a type; `custom` has the fields `custom_type` and `data`."""

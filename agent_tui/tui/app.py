@@ -18,6 +18,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import TextArea
 
+from agent_tui.config import PICK
 from agent_tui.core.errors import AgentError
 from agent_tui.tui import crash, themes, warm
 from agent_tui.tui.approval import ApprovalCard, Guard
@@ -31,7 +32,7 @@ from agent_tui.tui.history import History, history_path
 from agent_tui.tui.leaving import Leaving
 from agent_tui.tui.menu import CompletionMenu
 from agent_tui.tui.notify import notifier_of
-from agent_tui.tui.opening import go_on, greeting, session_of
+from agent_tui.tui.opening import catalogue_of, go_on, greeting, session_of
 from agent_tui.tui.paced import PacedView
 from agent_tui.tui.pacer import Pacer
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
@@ -44,6 +45,7 @@ from agent_tui.tui.transcript import Transcript
 if TYPE_CHECKING:
     from agent_tui.config import Settings
     from agent_tui.core.abort import AbortSignal
+    from agent_tui.session.catalogue import SessionCatalogue
     from agent_tui.session.events import Answer, AnyEvent
     from agent_tui.session.session import Session
     from agent_tui.session.shelf import ModelShelf
@@ -92,6 +94,7 @@ class ChatApp(App[None], inherit_bindings=False):
         """The session is open. What is sent before waits until it is."""
         self.settings = settings
         self.reopens = False
+        self.next_session: str | None = None
         """The chat was left to be opened anew, with the settings as they are now."""
         self._source = source
         self._environ = environ
@@ -104,7 +107,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._will_redraw = False
         self._next_redraw = 0.0
         self._redraw_timer: Timer | None = None
-        self._leaving = Leaving(self)
+        self.leaving = Leaving(self)
         self._draft_keeper = DraftKeeper(self)
         self._forget_signals: Callable[[], None] = lambda: None
         self._window_title: object = None
@@ -136,7 +139,7 @@ class ChatApp(App[None], inherit_bindings=False):
     def on_mount(self) -> None:
         """Paint first; everything else comes after."""
         self._ticker = self.set_interval(TICK_SECONDS, self._tick, pause=True)
-        self._forget_signals = on_signals(self._leaving.by_signal)
+        self._forget_signals = on_signals(self.leaving.by_signal)
         self.prompt.focus()
         self.chrome.draw()
         self.call_after_refresh(lambda: self.start(self._open()))
@@ -175,6 +178,8 @@ class ChatApp(App[None], inherit_bindings=False):
         self._greet()
         go_on(session, self.presenter)
         self._draft_keeper.restore()
+        if self.settings is not None and self.settings.session.resume == PICK:
+            self.verbs.sessions.pick()
         for event in self._early:
             self.on_prompt_submitted(event)
         self.redraw()
@@ -191,12 +196,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def leave(self) -> None:
         """Quit; the first time with pending messages only warn."""
-        self._leaving.ask()
-
-    def open_anew(self) -> None:
-        """Leave, and let whoever opened the chat open it again by the settings as they are now."""
-        self.reopens = True
-        self.exit()
+        self.leaving.ask()
 
     def _fatal_error(self) -> None:
         crash.report(self)
@@ -291,7 +291,7 @@ class ChatApp(App[None], inherit_bindings=False):
             self._early.append(event)
             return
         self.chrome.end_flash()
-        self._leaving.stay()
+        self.leaving.stay()
         text = event.text
         parsed = parse(text)
         if not text.strip():
@@ -448,6 +448,11 @@ class ChatApp(App[None], inherit_bindings=False):
         from agent_tui.session.shelf import ModelShelf
 
         return ModelShelf(self.settings) if self.settings is not None else None
+
+    @cached_property
+    def catalogue(self) -> SessionCatalogue | None:
+        """The sessions that can be gone on with; None without settings."""
+        return catalogue_of(self.settings) if self.settings is not None else None
 
     def flash(self, text: str, role: str = "activity") -> None:
         """Say something in the hint line for some seconds."""

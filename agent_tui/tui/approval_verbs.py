@@ -145,7 +145,7 @@ class ApprovalVerbs:
                 "Trusted: /reload uses its tools, hooks, skills and templates, the next start all."
             )
         else:
-            self._app.open_anew()
+            self._app.leaving.for_another(None)
         return None
 
 

@@ -42,6 +42,12 @@ class Leaving:
             return f"Not saved ({session.unsaved}): the end of the session"
         return f"{pending} pending" if pending and not session.is_saved else ""
 
+    def for_another(self, session_id: str | None) -> None:
+        """Let whoever opened the chat open it again, with that session; None is a new one."""
+        self._app.reopens = True
+        self._app.next_session = session_id
+        self._app.exit()
+
     def stay(self) -> None:
         """The person goes on working: the next attempt to leave warns again."""
         self._has_warned = False

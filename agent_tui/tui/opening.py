@@ -13,6 +13,7 @@ from agent_tui.tui.own_commands import clashes
 
 if TYPE_CHECKING:
     from agent_tui.config import Settings
+    from agent_tui.session.catalogue import SessionCatalogue
     from agent_tui.session.journal.resume import Resumed
     from agent_tui.session.session import Session
     from agent_tui.tui.blocks import NoticeKind
@@ -29,11 +30,20 @@ async def session_of(source: Any, cwd: Path) -> Session:
     return opened if isinstance(opened, Session) else Session.open(opened, cwd=cwd)
 
 
+def catalogue_of(settings: Settings) -> SessionCatalogue:
+    """The sessions of this start's folder, and of all others."""
+    from agent_tui.session.catalogue import SessionCatalogue
+    from agent_tui.session.journal.store import SessionStore
+
+    return SessionCatalogue(SessionStore(settings.folders.sessions, settings.cwd))
+
+
 def go_on(session: Session, presenter: Presenter) -> None:
     """Let a session that was opened again stand where it was left."""
     if session.resumed is not None:
         session.tell_queue()
         presenter.can_continue = session.resumed.can_continue
+        presenter.title = session.name or presenter.title
 
 
 def greeting(

@@ -22,6 +22,7 @@ from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import plural
 from agent_tui.tui.model_menu import ModelMenu
 from agent_tui.tui.own_commands import OwnCommands
+from agent_tui.tui.session_verbs import SessionVerbs
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class Verbs:
     """One method a verb, named as in the registry."""
 
-    PARTS: ClassVar[tuple[type, ...]] = (OwnCommands, BlockVerbs, ApprovalVerbs)
+    PARTS: ClassVar[tuple[type, ...]] = (OwnCommands, BlockVerbs, ApprovalVerbs, SessionVerbs)
     """Classes that have further verbs."""
 
     def __init__(self, app: ChatApp) -> None:
@@ -38,7 +39,13 @@ class Verbs:
         self.models = ModelMenu(app)
         self.own = OwnCommands(app)
         self.on_blocks = BlockVerbs(app)
-        self._parts: tuple[object, ...] = (self.own, self.on_blocks, ApprovalVerbs(app))
+        self.sessions = SessionVerbs(app)
+        self._parts: tuple[object, ...] = (
+            self.own,
+            self.on_blocks,
+            self.sessions,
+            ApprovalVerbs(app),
+        )
         """Objects with further verbs: one for each area that has several."""
 
     def run(self, parsed: Parsed) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agent_tui.config import LATEST, Settings
+from agent_tui.config import LATEST, PICK, Settings
 from agent_tui.core.errors import ConfigError, SessionError
 from agent_tui.session.journal.journal import Journal, fork_session, recover_session
 from agent_tui.session.journal.store import SessionStore
@@ -19,8 +19,9 @@ def journal_for(settings: Settings) -> Journal:
     if not choice.is_kept:
         return Journal.new(None, cwd)
     store = SessionStore(settings.folders.sessions, cwd)
-    if choice.resume is None:
+    if choice.resume in (None, PICK):
         return Journal.new(store.new_path(), cwd, durable=settings.fsync)
+    assert choice.resume is not None
     path = store.latest() if choice.resume == LATEST else store.find(choice.resume)
     if path is None:
         raise ConfigError(f"there is no session of {cwd} yet; agent-tui begins one")
