@@ -120,13 +120,18 @@ class Recorder:
             return
         message = path[place].message
         if isinstance(message, AssistantMessage) and message.error is not None:
-            self._journal.move(path[place].parent_id, reason)
+            self._move(path[place].parent_id, reason)
 
     def take_back(self, message_id: str) -> None:
         """A prompt without an answer went back to the person: it is not on the way any more."""
         entry = self._journal.tree.get(message_id)
         if entry is not None:
-            self._journal.move(entry.parent_id, "taken back")
+            self._move(entry.parent_id, "taken back")
+
+    def _move(self, target_id: str | None, reason: str) -> None:
+        """Go to another place with the settings that are in use now."""
+        self._journal.move(target_id, reason)
+        self.note_settings()
 
     def _queue_changed(self, items: list[QueuedItem]) -> None:
         # What left the queue was delivered or removed. If it was delivered, its message is about to

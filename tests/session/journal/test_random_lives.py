@@ -165,10 +165,12 @@ def test_a_session_that_is_opened_again_stands_where_it_stood(deeds: list[Deed])
     async def live(folder: Path) -> None:
         life = Life(folder / "s.jsonl")
         await _talk(life)
-        for deed in deeds:
-            await deed(life)
-            assert life.would_stand() == life.stands(), deed.__name__
-        life.session.close()
+        try:
+            for deed in deeds:
+                await deed(life)
+                assert life.would_stand() == life.stands(), deed.__name__
+        finally:
+            life.session.close()
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(live(Path(folder)))
