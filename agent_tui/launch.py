@@ -69,6 +69,7 @@ def _open_linear(flags: Flags) -> int:
     notices = [*settings.problems, *session.kit.notices]
     greeting = [f"{settings.model} answers ({settings.model_reason})", *notices]
     greeting += [NOT_TRUSTED] if settings.asks_for_trust else []
+    greeting += [session.approvals.problem] if session.approvals.problem else []
     return run_linear(session, greeting, sys.stdin, sys.stdout)
 
 

@@ -135,6 +135,8 @@ def run(
     for problem in settings.problems:
         typer.echo(f"agent-tui: {problem}", err=True)
     session = build_session(settings, unattended=True)
+    if session.approvals.problem is not None:
+        typer.echo(f"agent-tui: {session.approvals.problem}", err=True)
     for notice in session.kit.notices:
         typer.echo(f"agent-tui: {printable(notice)}", err=True)
     text = prompt_text(prompt)

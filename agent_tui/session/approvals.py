@@ -95,8 +95,8 @@ class Approvals:
         """What needs no question, and what is refused; "always" adds to it."""
         self.unattended = unattended
         self.announce = announce
-        self.problem: str | None = None
-        """Why the last rule counts for this session only, if it was to be kept."""
+        self.problem: str | None = None if book is None else book.problem
+        """What is wrong with the kept rules: they cannot be read, or the last one not be kept."""
         self._judge = judge or judge_for(cwd, access, free=free)
         self._book = book
         self.on_diff: Callable[[str, str], None] | None = None

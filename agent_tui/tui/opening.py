@@ -63,6 +63,8 @@ def greeting(
     if outfit is not None and outfit.summary:
         yield f"With {outfit.summary}.", "info"
     problems = [*problems, *session.kit.notices, *clashes(session.kit)]
+    if session.approvals.problem is not None:
+        problems = [*problems, session.approvals.problem]
     if settings is not None and settings.asks_for_trust:
         yield _about_trust(settings), "warning"
     for problem in (*problems, *(settings.problems if settings is not None else ())):

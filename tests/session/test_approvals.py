@@ -506,6 +506,15 @@ async def test_a_rule_that_cannot_be_kept_counts_for_the_session_and_says_so(
     assert await lets_run(approvals, "bash", {"command": "make"})
 
 
+async def test_kept_rules_that_cannot_be_read_are_a_problem(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "rules.toml").write_text("[[deny")
+
+    approvals = Approvals("ask", project, book=RuleBook(tmp_path / "rules.toml", project))
+
+    assert approvals.problem is not None
+    assert "rules.toml is no valid TOML and is not used" in approvals.problem
+
+
 async def test_always_settles_the_other_questions_that_its_rule_covers(project: Path) -> None:
     approvals = Approvals("ask", project)
     waits = []
