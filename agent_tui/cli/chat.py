@@ -130,17 +130,17 @@ def run(
     from agent_tui.headless import run_prompt
     from agent_tui.session.build import build_session
 
-    if settings.asks_for_trust:
-        typer.echo(f"agent-tui: {NOT_TRUSTED}", err=True)
-    for problem in settings.problems:
-        typer.echo(f"agent-tui: {problem}", err=True)
+    _say(NOT_TRUSTED if settings.asks_for_trust else None, *settings.problems)
     session = build_session(settings, unattended=True)
-    if session.approvals.problem is not None:
-        typer.echo(f"agent-tui: {session.approvals.problem}", err=True)
-    for notice in session.kit.notices:
-        typer.echo(f"agent-tui: {printable(notice)}", err=True)
+    _say(session.approvals.problem, *session.kit.notices)
     text = prompt_text(prompt)
     text = session.kit.expanded(text) or text
     with reserved_output() as out:
         code = run_prompt(session, text, as_json=as_json, out=out, err=sys.stderr)
     raise typer.Exit(code)
+
+
+def _say(*sentences: str | None) -> None:
+    for sentence in sentences:
+        if sentence is not None:
+            typer.echo(f"agent-tui: {printable(sentence)}", err=True)
