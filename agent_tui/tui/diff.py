@@ -131,7 +131,9 @@ def _split_lines(
 def _on_its_row(role: str, canvas: Canvas) -> Style:
     """The style of a role, on the tint of the line it stands in."""
     row = role.removesuffix("-sign").removesuffix("-word")
-    return canvas.style(row) + canvas.style(role) if row != role else canvas.style(role)
+    # Tints are mixed with what is below them: they need the opaque colours of the canvas first.
+    on_row = canvas.base + canvas.style(row)
+    return on_row + canvas.style(role) if row != role else on_row
 
 
 def _side_by_side(

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.color import Color
+from textual.style import Style
 
 from agent_tui.tools.diff import unified
 from agent_tui.tui.canvas import Canvas, Line, Run
@@ -138,6 +140,21 @@ def test_side_by_side_marks_words_and_says_where_no_newline_is() -> None:
     assert [row.split() for row in rows(Drawn(diff), 120)][1] == [
         *["No", "newline", "at", "end", "of", "file", "│"]
     ]
+
+
+def test_side_by_side_words_are_tinted_as_they_are_below_each_other() -> None:
+    tints = {"diff-add": Color(0, 255, 0, 0.1), "diff-add-word": Color(0, 255, 0, 0.4)}
+    base = Style(background=Color(0, 0, 0), foreground=Color(255, 255, 255))
+
+    def word(width: int) -> object:
+        canvas = Canvas(width, base, lambda role: Style(background=tints.get(role)))
+        lines = diff_lines("@@ -1 +1 @@\n-a b c\n+a x c\n", canvas)
+        segments = [segment for line in lines for segment in line.strip]
+        [style] = [segment.style for segment in segments if segment.text == "x"]
+        assert style is not None
+        return style.bgcolor
+
+    assert word(120) == word(60)
 
 
 LINES = st.lists(st.sampled_from(["", "a", "b", "a b", "a c", "\tx", "x" * 90]), max_size=12)
