@@ -10,7 +10,7 @@ from importlib import import_module
 
 from benchmarks.report import Measure, Target, calibration, targets_table
 
-NAMES = ("start", "engine", "rendering", "stream", "echo", "tools", "memory")
+NAMES = ("start", "engine", "decoders", "rendering", "stream", "echo", "tools", "memory")
 
 
 def main() -> None:

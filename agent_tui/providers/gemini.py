@@ -63,11 +63,15 @@ class Parser:
 
     def feed(self, payloads: Iterable[Any]) -> list[StreamEvent]:
         """The events of these chunks. Raises `ProviderError` for a chunk that reports one."""
-        for payload in payloads:
-            # Without `alt=sse`, as behind some proxies, the whole answer is one list of chunks.
-            for item in items(payload) or [payload]:
-                if isinstance(item, dict):
-                    self._take(item)
+        try:
+            for payload in payloads:
+                # Without `alt=sse`, as behind some proxies, the whole answer is a list of chunks.
+                for item in (payload,) if isinstance(payload, dict) else items(payload):
+                    if isinstance(item, dict):
+                        self._take(item)
+        finally:
+            # Every chunk has counts; only the last ones of a read are worth converting.
+            self.builder.message.usage = usage_of(self._counts) or self.builder.message.usage
         return self.builder.take()
 
     def finish(self) -> list[StreamEvent]:
@@ -83,9 +87,10 @@ class Parser:
         if payload.get("error"):
             raise stream_error(payload, self._model)
         message = self.builder.message
-        counts = mapping(payload.get("usageMetadata"))
-        self._counts |= {name: count for name, count in counts.items() if count is not None}
-        message.usage = usage_of(self._counts) or message.usage
+        if counts := mapping(payload.get("usageMetadata")):
+            if None in counts.values():
+                counts = {name: count for name, count in counts.items() if count is not None}
+            self._counts.update(counts)
         message.response_id = message.response_id or text(payload.get("responseId")) or None
         if candidate := mapping(next(iter(items(payload.get("candidates"))), None)):
             self._take_candidate(candidate)

@@ -29,6 +29,7 @@ from agent_tui.providers.errors import http_error, mask, strange_answer
 from agent_tui.providers.exchange import AbortedError, Exchange
 from agent_tui.providers.http import Connection, StaleConnectionError, connection_to
 from agent_tui.providers.keys import clean_key, require_key
+from agent_tui.providers.loose import decoded
 from agent_tui.providers.request import (
     Request,
     encode,
@@ -312,7 +313,7 @@ class _Run:
                 self._saw_done = True
                 continue
             try:
-                payload = json.loads(data)
+                payload = decoded(data)
             except (ValueError, RecursionError):
                 if event == "error":
                     payload = {"message": data}

@@ -48,8 +48,9 @@ Json = dict[str, Any]
 
 
 def sealed(model: Model, what: str) -> str:
-    """Opaque data that only `model` can read."""
-    return f"seal-{model.id}-{what}"
+    """Opaque data that only `model` can read; base64, as all of them demand."""
+    data = f"seal-{model.id}-{what}"
+    return data + "A" * (-len(data) % 4)
 
 
 # -- histories ---------------------------------------------------------------------------------
