@@ -14,7 +14,7 @@ from importlib import import_module
 from typing import Any
 
 from agent_tui import Model
-from agent_tui.providers.loose import decoded
+from agent_tui.core.json_text import read_json
 from agent_tui.providers.wire import Wire
 from benchmarks.report import Report, Table, Target, ratio
 
@@ -139,7 +139,7 @@ def decode(api: str, reads: Sequence[bytes]) -> float:
     decoder, parser = wire.decoder(), wire.parser(Model("bench", "m", api=api))
     began = time.process_time()
     for read in reads:
-        parser.feed([decoded(data) for _, data in decoder.feed(read)])
+        parser.feed([read_json(data) for _, data in decoder.feed(read)])
     return time.process_time() - began
 
 

@@ -7,21 +7,6 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic_core import from_json
-
-
-def decoded(data: str) -> Any:
-    """The JSON value in `data`, read as `json.loads` reads it, at a third of its cost.
-
-    Raises:
-        ValueError, RecursionError: It is no JSON.
-    """
-    try:
-        return from_json(data)
-    except ValueError:
-        # It refuses halves of surrogate pairs, which some servers cut in two.
-        return json.loads(data)
-
 
 def number(value: Any) -> int | None:
     """A count; None for what is none, or negative."""

@@ -20,6 +20,7 @@ from agent_tui.core.errors import (
     ProviderError,
     RequestTimeoutError,
 )
+from agent_tui.core.json_text import read_json
 from agent_tui.core.model import Model
 from agent_tui.core.stream import LlmContext, StreamEvent, StreamOptions
 from agent_tui.core.text import printable
@@ -29,7 +30,6 @@ from agent_tui.providers.errors import http_error, mask, strange_answer
 from agent_tui.providers.exchange import AbortedError, Exchange
 from agent_tui.providers.http import Connection, StaleConnectionError, connection_to
 from agent_tui.providers.keys import clean_key, require_key
-from agent_tui.providers.loose import decoded
 from agent_tui.providers.request import (
     Request,
     encode,
@@ -313,7 +313,7 @@ class _Run:
                 self._saw_done = True
                 continue
             try:
-                payload = decoded(data)
+                payload = read_json(data)
             except (ValueError, RecursionError):
                 if event == "error":
                     payload = {"message": data}
