@@ -256,7 +256,10 @@ class ShellJudge:
         parts = self._uncovered(found, folders, self._rules, [])
         doing = [part for part in parts if not self._is_harmless(part, folders)]
         # Beside a command with a rule, one that only reads needs none.
-        return self._rules_for(found, mode, doing) or self._rules_for(found, mode, parts)
+        for chosen in (doing, parts[:1], parts):
+            if rules := self._rules_for(found, mode, chosen):
+                return rules
+        return ()
 
     def _rules_for(self, found: ShellParts, mode: Mode, parts: list[Part]) -> tuple[Rule, ...]:
         """Rules for these parts, if they let the whole command run."""
