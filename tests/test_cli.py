@@ -401,3 +401,18 @@ def test_what_tools_and_their_programs_print_stays_out_of_the_answer(tmp_path: P
     assert "from a program" in err
     assert "from a thread" in err
     assert "while it loads" in err
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-"])
+def test_a_run_does_without_what_was_closed(closed: str, tmp_path: Path) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m agent_tui run hello {closed}"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "AGENT_TUI_HOME": str(tmp_path)},
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stderr
+    assert (b"Go on" in done.stdout) == (">&-" not in closed)

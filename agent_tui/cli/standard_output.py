@@ -9,6 +9,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
+from agent_tui.core.descriptors import copy_of, lead_nowhere
+
 
 @contextmanager
 def reserved_output() -> Iterator[TextIO]:
@@ -29,12 +31,16 @@ def reserved_output() -> Iterator[TextIO]:
         yield sys.stdout
         return
     sys.stdout.flush()
-    copies = {number: os.dup(number) for number in (0, 1) if _is_open(number)}
+    # One that was closed before the start may have become another file's by now.
+    usual = [number for number, stream in ((0, sys.stdin), (1, sys.stdout)) if stream is not None]
+    copies = {number: copy_of(number) for number in usual}
     encoding, errors = sys.stdout.encoding, sys.stdout.errors
-    nowhere = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nowhere, 0)
-    os.close(nowhere)
-    os.dup2(2 if _is_open(2) else 0, 1)
+    if sys.stdin is not None:
+        lead_nowhere(0)
+    if sys.stderr is not None:
+        os.dup2(2, 1)
+    else:
+        lead_nowhere(1)
     out = open(copies[1], "w", encoding=encoding, errors=errors, closefd=False)  # noqa: SIM115
     try:
         yield out
@@ -44,10 +50,3 @@ def reserved_output() -> Iterator[TextIO]:
         for number, copy in copies.items():
             os.dup2(copy, number)
             os.close(copy)
-
-
-def _is_open(number: int) -> bool:
-    with suppress(OSError):
-        os.fstat(number)
-        return True
-    return False

@@ -17,6 +17,7 @@ from typing import Any
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 
+from agent_tui.core.descriptors import copy_of
 from agent_tui.tui import terminal
 from agent_tui.tui.keys import InputReader
 
@@ -37,9 +38,9 @@ class PosixDriver(LinuxDriver):
     ) -> None:
         super().__init__(app, debug=debug, mouse=mouse, size=size)
         # Ways of its own to the terminal: the standard ones are put aside while it draws.
-        self.fileno = os.dup(self.fileno)
+        self.fileno = copy_of(self.fileno)
         self._file = open(  # noqa: SIM115 - for as long as the program lives
-            os.dup(self._output()), "w", encoding="utf-8", errors="replace", closefd=False
+            copy_of(self._output()), "w", encoding="utf-8", errors="replace", closefd=False
         )
         self._is_on = False
         self._title = ""

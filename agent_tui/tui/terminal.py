@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from types import FrameType, TracebackType
 from typing import Any, Literal, TextIO
 
+from agent_tui.core.descriptors import copy_of, lead_nowhere
 from agent_tui.core.text import printable
 
 try:
@@ -152,12 +153,10 @@ def release() -> None:
 def _put_aside() -> dict[int, int]:
     """Point the standard descriptors to nowhere; returns copies of what they were."""
     copies: dict[int, int] = {}
-    nowhere = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
-        with contextlib.suppress(OSError):  # one that was closed stays so
-            copies[number] = os.dup(number)
-            os.dup2(nowhere, number)
-    os.close(nowhere)
+        with contextlib.suppress(OSError):  # one that was closed has no copy
+            copies[number] = copy_of(number)
+        lead_nowhere(number)
     return copies
 
 
