@@ -56,6 +56,7 @@ class Orders:
             "finish": lambda _: self._budget("finish"),
             "why": lambda _: say("waiting for", session.waiting_for()),
             "usage": self._usage,
+            "compact": self._compact,
             "model": self._model,
             "thinking": self._thinking,
             "mode": self._mode,
@@ -153,6 +154,14 @@ class Orders:
             self._say("approval", "no rule is sure enough for this call; /yes allows it once")
         elif not asked or not self._session.approvals.answer(asked[0].id, "always", scope=chosen):
             self._say("approval", "nothing asks for an answer")
+
+    def _compact(self, argument: str) -> None:
+        if argument != "undo":
+            self._start(self._session.compact(argument))
+        elif self._session.undo_compaction() is None:
+            self._say("context", "there is no summary to take back")
+        else:
+            self._say("context", "the summary was taken back")
 
     def _rules(self, _: str) -> None:
         for rule in self._session.approvals.rules:

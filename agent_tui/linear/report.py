@@ -27,6 +27,8 @@ from agent_tui.session.events import (
     AutoRetryStartEvent,
     BudgetRequestEvent,
     BudgetWarningEvent,
+    CompactionEndEvent,
+    CompactionStartEvent,
     FallbackEvent,
     NoticeEvent,
     QueueUpdateEvent,
@@ -114,6 +116,13 @@ class Report:
                 self.say("budget", event.message)
             case NoticeEvent():
                 self.say("notice", event.message)
+            case CompactionStartEvent():
+                self.say("context", "older messages are being summarised")
+            case CompactionEndEvent(tokens_after=int(after)):
+                sizes = f"{count(event.tokens_before)} to {count(after)} tokens"
+                self.say("context", f"{sizes}, {event.summarised} messages summarised")
+            case CompactionEndEvent():
+                self.say("context", f"not summarised: {event.error or 'stopped'}")
             case FallbackEvent():
                 self.say("fallback", event.sentence)
             case AutoRetryStartEvent():

@@ -88,6 +88,7 @@ class Answer:
                 last_text = block
         note = NOTES.get(message.stop_reason)
         for block in self._blocks.values():
+            block.message_id = message.id
             if isinstance(block, AssistantBlock):
                 block.finish(message.stop_reason, note if block is last_text else None)
             elif isinstance(block, ThoughtBlock):

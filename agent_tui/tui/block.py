@@ -36,6 +36,8 @@ class Block:
     def __init__(self) -> None:
         self.id = new_id()
         """Unique in the process; survives every change of the block."""
+        self.message_id = ""
+        """The message that it shows, or a part of it; empty if it shows none."""
         self.version = 0
         """Changes whenever the block looks different."""
         self.expanded = False

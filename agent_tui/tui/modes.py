@@ -180,6 +180,8 @@ class Modes:
                 self._app.verbs.copy_text(block.source())
             case "enter" if block is not None:
                 self._app.verbs.on_blocks.view(block)
+            case "p" if block is not None:
+                self._app.verbs.on_context.pin_block(block)
             case "k" if isinstance(block, ToolBlock):
                 self._app.verbs.kill_tool(block)
             case "o" if isinstance(block, ToolBlock):

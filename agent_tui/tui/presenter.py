@@ -37,6 +37,8 @@ from agent_tui.session.events import (
     BudgetAnswerEvent,
     BudgetRequestEvent,
     BudgetWarningEvent,
+    CompactionEndEvent,
+    CompactionStartEvent,
     FallbackEvent,
     HookEndEvent,
     HookStartEvent,
@@ -57,6 +59,7 @@ from agent_tui.tui.countdown import Countdown
 from agent_tui.tui.grouping import GroupedView
 from agent_tui.tui.pending import Lane, Moment, Phase
 from agent_tui.tui.status import State, Status, summary_line
+from agent_tui.tui.summaries import Summaries
 from agent_tui.tui.tally import Tally
 
 CAN_CONTINUE = ("error", "tool_error", "max_iterations", "stopped")
@@ -122,6 +125,7 @@ class Presenter:
         self._pending = 0
         self._users: dict[str, UserBlock] = {}
         self._retry = Countdown(view, now)
+        self._summaries = Summaries(self.say)
         self._banner: tuple[NoticeBlock, str] | None = None
 
     # -- what others read --------------------------------------------------------------------
@@ -274,6 +278,10 @@ class Presenter:
                 self._take_answer(event)
             case BudgetWarningEvent() | NoticeEvent():
                 self.say(event.message, "warning")
+            case CompactionStartEvent():
+                self._summaries.begin()
+            case CompactionEndEvent():
+                self._summaries.end(event)
             case ArgumentsChangedEvent():
                 self._calls.rename(event.tool_call_id, event.tool_name, event.args)
             case HookStartEvent():
@@ -396,6 +404,7 @@ class Presenter:
         if message.id not in self._users:
             block = UserBlock(message.text, mark=mark)
             self._users[message.id] = block
+            block.message_id = message.id
             self._view.append(block)
 
     def _mark_of(self, message_id: str) -> str | None:
@@ -472,7 +481,7 @@ class Presenter:
             return stopping_notice(now - self._stopping_since, killing=self._is_killing)
         if self.questions:
             return "needs your answer"
-        return "" if self._retry.seconds_left is None else self._retry.words
+        return self._summaries.words if self._retry.seconds_left is None else self._retry.words
 
     def _activity(self) -> str:
         match self._phase_now():

@@ -18,6 +18,7 @@ from agent_tui.tui.blocks import AssistantBlock, ThoughtBlock, ToolBlock
 from agent_tui.tui.budget import more_of
 from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
 from agent_tui.tui.complete import CommandHint
+from agent_tui.tui.context_verbs import ContextVerbs
 from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import plural
 from agent_tui.tui.model_menu import ModelMenu
@@ -31,7 +32,13 @@ if TYPE_CHECKING:
 class Verbs:
     """One method a verb, named as in the registry."""
 
-    PARTS: ClassVar[tuple[type, ...]] = (OwnCommands, BlockVerbs, ApprovalVerbs, SessionVerbs)
+    PARTS: ClassVar[tuple[type, ...]] = (
+        OwnCommands,
+        BlockVerbs,
+        ApprovalVerbs,
+        SessionVerbs,
+        ContextVerbs,
+    )
     """Classes that have further verbs."""
 
     def __init__(self, app: ChatApp) -> None:
@@ -40,10 +47,12 @@ class Verbs:
         self.own = OwnCommands(app)
         self.on_blocks = BlockVerbs(app)
         self.sessions = SessionVerbs(app)
+        self.on_context = ContextVerbs(app)
         self._parts: tuple[object, ...] = (
             self.own,
             self.on_blocks,
             self.sessions,
+            self.on_context,
             ApprovalVerbs(app),
         )
         """Objects with further verbs: one for each area that has several."""
@@ -262,6 +271,7 @@ class Verbs:
             "always": lambda: [*SCOPES],
             "trust": lambda: ["no"],
             "usage": lambda: ["export"],
+            "compact": lambda: ["undo"],
             "diff": lambda: ["session"],
         }
         return [
