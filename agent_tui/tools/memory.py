@@ -17,6 +17,9 @@ from agent_tui.tools.diff import Diff
 from agent_tui.tools.files import replace
 from agent_tui.tools.paths import Refused
 
+OPEN_CALLS = 1_000
+"""So many calls that were shown are remembered until they run."""
+
 
 class Keeper(Protocol):
     """Keeps what files held before an agent changed them."""
@@ -60,6 +63,9 @@ class FileMemory:
         """A person was asked about this call and saw this unified diff."""
         with self._table:
             self._shown_by_call[call_id] = diff
+            if len(self._shown_by_call) > OPEN_CALLS:
+                # A call that was declined never asks for its diff.
+                del self._shown_by_call[next(iter(self._shown_by_call))]
 
     def check_shown(self, call_id: str, name: str, change: Diff) -> None:
         """Raise `Refused` if a person was shown another change than the one that would be made.

@@ -59,7 +59,7 @@ class BlockVerbs:
         from agent_tui.tui.screens.output import OutputScreen
 
         if isinstance(block, ToolBlock):
-            text, follows = self._text_of_call(block), block.is_running
+            text, follows = self._text_of_call(block), block.status in ("pending", "running")
             path = self._output_of(block) or self._file_about(block)
             self._app.push_screen(OutputScreen(block.title, text, path=path, follows=follows))
         else:
@@ -72,6 +72,10 @@ class BlockVerbs:
             return DiffText([("", block.diff)])
         if block.is_running:
             return LiveText(lambda: block.output, lambda: self._app.presenter.file_of(block))
+        if block.status == "pending":
+            return LiveText(lambda: block.written, lambda: None)
+        if block.members:
+            return PlainText(block.source())
         path = self._output_of(block)
         return PlainText(block.output) if path is None else FileText(path)
 

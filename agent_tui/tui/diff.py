@@ -70,7 +70,7 @@ def diff_lines(
 ) -> list[Line]:
     """The rows of a unified diff, at most its first `limit` lines; `lead` begins each row."""
     lines = read_diff(unified)
-    if canvas.room - cells_of(lead) >= SPLIT_CELLS:
+    if _is_split(lines, canvas.room - cells_of(lead)):
         return _split_lines(lines, canvas, lead, limit)
     digits = _digits(lines)
     out: list[Line] = []
@@ -92,7 +92,7 @@ def diff_spans(unified: str, width: int, limit: int) -> tuple[list[Span], ...]:
     """The same as spans, for widgets that are no canvas: each row at most `width` cells."""
     lines = read_diff(unified)
     shown, digits = lines[:limit], _digits(lines)
-    if width >= SPLIT_CELLS:
+    if _is_split(lines, width):
         rows = [row for _, row in _side_by_side(shown, width, digits)]
     else:
         rows = []
@@ -104,6 +104,11 @@ def diff_spans(unified: str, width: int, limit: int) -> tuple[list[Span], ...]:
     if len(lines) > limit:
         rows.append([(clip(_rest(len(lines) - limit), width), "warning")])
     return tuple(rows)
+
+
+def _is_split(lines: Sequence[DiffLine], width: int) -> bool:
+    """Whether there is room for two columns, and something for each of them."""
+    return width >= SPLIT_CELLS and {line.kind for line in lines} >= {"add", "remove"}
 
 
 def _rest(count: int) -> str:

@@ -55,6 +55,7 @@ _LEAST_TARGET = 16
 """Cells of the target that are shown before the facts move to a row of their own."""
 _GAP = 2
 _PREVIEW_CHARACTERS = 2_000
+_WRITTEN_CHARACTERS = 1_000_000
 
 
 class ToolBlock(Block):
@@ -116,6 +117,8 @@ class ToolBlock(Block):
         """Whether there is a diff, a group, or more output than is shown."""
         if self._is_folded:
             return False
+        if self.status == "pending":
+            return self._arguments.line_count > max(1, self.tail_lines)
         return bool(self._diff or self._members) or (
             self.status not in ("pending", "running") and self._shown_lines > self._tail_length
         )
@@ -131,6 +134,11 @@ class ToolBlock(Block):
     def output(self) -> str:
         """What the tool has reported so far, as it did."""
         return self._text
+
+    @property
+    def written(self) -> str:
+        """The end of the long argument, such as the content of a file, as far as it has come."""
+        return printable(self._arguments.tail(_WRITTEN_CHARACTERS))
 
     @property
     def diff(self) -> str:
@@ -156,6 +164,7 @@ class ToolBlock(Block):
 
     def start(self, now: float) -> None:
         """The tool runs since `now` (seconds of the pacer's clock)."""
+        self.expanded = False
         self._began = self._now = self._last_output = now
         self._has_begun = True
         self._waits_for = ""
@@ -233,6 +242,8 @@ class ToolBlock(Block):
             return 0
         if self._members:
             return 1 + self.expanded * len(self._members)
+        if self.status == "pending":
+            return 1 + min(self.tail_lines, self._arguments.line_count)
         if self.status == "running":
             return 1 + self.tail_lines
         return 1 + min(EXPANDED_LINES if self.expanded else self._tail_length, self._shown_lines)
@@ -357,6 +368,8 @@ class ToolBlock(Block):
         """The end of a long argument, such as the content of a file, as it grows."""
         if self._arguments.line_count < 2:
             return []
+        if self.expanded:
+            return self._last_rows(self.written, canvas, lead, EXPANDED_LINES, wrapped=True)
         text = printable(self._arguments.tail(_PREVIEW_CHARACTERS))
         return self._last_rows(text, canvas, lead, max(1, self.tail_lines), wrapped=False)
 

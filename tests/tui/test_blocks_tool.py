@@ -47,13 +47,29 @@ def test_a_panel_is_there_from_the_first_token() -> None:
     assert rows(block, 40) == ["○ bash                         preparing"]
 
 
+def test_a_long_argument_can_be_expanded_while_it_is_written() -> None:
+    raw = json.dumps({"path": "a.py", "content": "".join(f"x = {n}\n" for n in range(40))})
+    block = ToolBlock("", "write", "a.py")
+    block.arguments(raw[:-4])
+    folded = block.is_expandable, len(rows(block))
+    block.toggle()
+    expanded = rows(block)
+    block.start(0.0)
+
+    assert folded == (True, 6)
+    assert expanded[1] == "  │ x = 0"
+    assert len(expanded) == 41
+    assert block.written.startswith("x = 0\n")
+    assert not block.expanded
+
+
 def test_a_long_argument_can_be_read_while_it_is_written() -> None:
     raw = json.dumps({"path": "a.py", "content": "".join(f"x = {n}\n" for n in range(40))})
     block = ToolBlock("", "write", "a.py")
 
     block.arguments(raw[:-4])
 
-    assert header(block) == "○ write a.py preparing · 40 lines"
+    assert header(block) == "○ write a.py preparing · 40 lines ▸"
     assert rows(block)[1:] == [
         "  │ x = 35",
         "  │ x = 36",

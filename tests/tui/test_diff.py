@@ -122,6 +122,10 @@ def test_in_a_wide_room_old_and_new_stand_side_by_side() -> None:
     ]
 
 
+def test_a_new_file_needs_no_second_column() -> None:
+    assert rows(Drawn("@@ -0,0 +1,2 @@\n+one\n+two\n"), 120) == ["1 + one", "2 + two"]
+
+
 def test_a_long_line_wraps_in_its_column() -> None:
     drawn = rows(Drawn("@@ -1 +1 @@\n-" + "a" * 70 + "\n+" + "b" * 10), 120)
 
