@@ -29,6 +29,8 @@ from agent_tui.session.session import Session
 from agent_tui.session.targets import brief, target_of
 
 EXIT_DONE, EXIT_ERROR, EXIT_LIMIT, EXIT_ABORTED = 0, 1, 3, 130
+SERVER_SECONDS = 15.0
+"""How long a prompt waits for the MCP servers."""
 _EXIT_BY_REASON: dict[EndReason, int] = {
     "completed": EXIT_DONE,
     "terminated": EXIT_DONE,
@@ -51,6 +53,9 @@ async def _run(session: Session, prompt: str, report: _Report) -> int:
     restore = _abort_on_signals(session, report)
     try:
         await describe_model(session)
+        session.start_servers()
+        if session.servers is not None:
+            await session.servers.ready(SERVER_SECONDS)
         if report.reason != "aborted":
             await session.prompt(prompt)
     finally:
@@ -66,7 +71,9 @@ async def _run(session: Session, prompt: str, report: _Report) -> int:
 def _abort_on_signals(session: Session, report: _Report) -> Callable[[], None]:
     """The first signal aborts the turn; a second one ends the program as usual."""
     loop = asyncio.get_running_loop()
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP"):
+        numbers.append(signal.SIGHUP)
 
     def restore() -> None:
         for number in numbers:

@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "config": (("core",), ("pydantic", "platformdirs")),
     "agent": (("core",), ()),
     "providers": (("core", "version"), ("httpx", "keyring")),
-    "tools": (("core",), ("mcp",)),
+    "tools": (("core",), ("mcp", "httpx2")),
     "session": (
         ("core", "config", "agent", "providers", "tools", "version"),
         ("pydantic", "pydantic_core", "tree_sitter", "tree_sitter_bash"),

@@ -4,6 +4,7 @@ from agent_tui.config.flags import unset_variable
 from agent_tui.config.folders import Folders, find_folders
 from agent_tui.config.hooks import HookEvent, HookSettings
 from agent_tui.config.loading import UNREADABLE, load_again, load_settings
+from agent_tui.config.mcp import ServerSettings
 from agent_tui.config.rules import (
     ReadingCommands,
     Rule,
@@ -62,6 +63,7 @@ __all__ = [
     "RuleOrigin",
     "RuleSettings",
     "RuleVerdict",
+    "ServerSettings",
     "SessionChoice",
     "Settings",
     "Trust",

@@ -15,7 +15,7 @@ class Folders:
     config: Path
     """Holds `config.toml`, `AGENTS.md`, `themes/`, `tools/`, `skills/` and `prompts/`."""
     state: Path
-    """Holds `sessions/`, `checkpoints/`, `history/`, `logs/` and `output/`."""
+    """Holds `sessions/`, `checkpoints/`, `history/`, `logs/`, `logins/` and `output/`."""
 
     @property
     def config_file(self) -> Path:
@@ -33,7 +33,7 @@ class Folders:
         names = ("config.toml", "rules.toml", "AGENTS.md")
         folders = ("tools", "hooks", "skills", "prompts", "commands", "themes")
         told = tuple(self.config / name for name in (*names, *folders))
-        return (*told, self.state / "trust.json", self.sessions)
+        return (*told, self.state / "trust.json", self.sessions, self.logins)
 
     @property
     def themes(self) -> Path:
@@ -74,6 +74,11 @@ class Folders:
     def logs(self) -> Path:
         """Log files."""
         return self.state / "logs"
+
+    @property
+    def logins(self) -> Path:
+        """What logins to MCP servers gave, a private file each."""
+        return self.state / "logins"
 
     @property
     def output(self) -> Path:

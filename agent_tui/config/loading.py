@@ -15,6 +15,7 @@ from typing import Any
 from agent_tui.config.flags import from_flags
 from agent_tui.config.folders import find_folders
 from agent_tui.config.hooks import read_hooks
+from agent_tui.config.mcp import read_servers
 from agent_tui.config.project import with_project
 from agent_tui.config.providers import read_providers
 from agent_tui.config.rules import RuleOrigin, read_rules
@@ -104,6 +105,7 @@ def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str,
     found["rules"] = read_rules(table.table("rules"), origin)
     found["hooks"] = read_hooks(table.table("hooks"))
     found["fsync"] = table.switch("fsync")
+    found["mcp_servers"] = read_servers(table.table("mcp"))
     table.finish()
     if "model" in found:
         found["model_reason"] = f"it is set in {path}"

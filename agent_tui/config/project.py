@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agent_tui.config.mcp import with_project_servers
 from agent_tui.config.rules import RuleSettings
 from agent_tui.config.settings import LIMITS, ModelSettings, ProviderSettings
 
@@ -37,6 +38,9 @@ def with_project(
     own: Mapping[str, ProviderSettings] = user.get("providers", {})
     found["providers"] = {**own, **_providers(project, own, file, problems)}
     found["hooks"] = (*user.get("hooks", ()), *project.get("hooks", ()))
+    found["mcp_servers"] = with_project_servers(
+        user.get("mcp_servers", {}), project.get("mcp_servers", {}), file, problems
+    )
     rules: RuleSettings = user.get("rules", RuleSettings())
     found["rules"] = rules.joined(project.get("rules", RuleSettings()))
     return {key: value for key, value in found.items() if value is not None}

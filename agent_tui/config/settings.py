@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from agent_tui.config.folders import Folders
 from agent_tui.config.hooks import HookSettings
+from agent_tui.config.mcp import ServerSettings
 from agent_tui.config.rules import RuleSettings
 from agent_tui.core.limits import LimitKind, Limits, Scope
 from agent_tui.core.model import ModelCost, ThinkingLevel
@@ -169,6 +170,8 @@ class Settings:
     """What needs no question, and what is never done, by the files."""
     hooks: tuple[HookSettings, ...] = ()
     """The person's, then the project's."""
+    mcp_servers: Mapping[str, ServerSettings] = field(default_factory=dict)
+    """Servers that offer tools: the person's, then those of a project that is trusted."""
     is_trusted: bool = False
     """The person said yes to what the project brings along in `.agent-tui/`; else none of it may be
     used or run."""

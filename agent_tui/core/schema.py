@@ -119,6 +119,20 @@ class ArgumentChecker:
         return schema
 
 
+def schema_problem(schema: Any) -> str | None:
+    """What is wrong with a schema that comes from elsewhere; None if it can be used."""
+    from jsonschema import Draft202012Validator
+    from jsonschema.exceptions import SchemaError
+
+    if not isinstance(schema, dict) or schema.get("type", "object") != "object":
+        return "it does not describe an object"
+    try:
+        Draft202012Validator.check_schema(schema)
+    except (SchemaError, RecursionError) as error:
+        return f"{getattr(error, 'message', 'it has no end')}"[:200]
+    return None
+
+
 def _path(parts: Any) -> str:
     text = ""
     for part in parts:

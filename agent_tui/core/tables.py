@@ -55,6 +55,19 @@ class Table:
         self._bad(key, value, "must be text, or an array of texts")
         return None
 
+    def arguments(self, key: str) -> tuple[str, ...] | None:
+        """An array of texts as they are, the first not blank; one text is an array of it."""
+        value = self._value(key)
+        if isinstance(value, str) and value.strip():
+            return (value,)
+        if value is None or value == []:
+            return None
+        is_texts = isinstance(value, list) and all(isinstance(word, str) for word in value)
+        if is_texts and value[0].strip() and not any("\0" in word for word in value):
+            return tuple(value)
+        self._bad(key, value, 'must be an array of texts, ["…", "…"]')
+        return None
+
     def choice(self, key: str, allowed: Sequence[str]) -> Any:
         """One of the words in `allowed`."""
         value = self._value(key)

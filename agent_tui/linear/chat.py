@@ -46,6 +46,7 @@ class _Chat:
             self._report.say("agent-tui", sentence)
         self._report.say("agent-tui", "/help lists the commands")
         self._session.subscribe(self._see)
+        self._session.start_servers()
         restore = self._catch_signals()
         await describe_model(self._session)
         loop = asyncio.get_running_loop()
@@ -116,14 +117,16 @@ class _Chat:
 
     def _catch_signals(self) -> Callable[[], None]:
         loop = asyncio.get_running_loop()
+        ends = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
         with contextlib.suppress(NotImplementedError):  # Windows: Ctrl+C ends the program
             loop.add_signal_handler(signal.SIGINT, self._interrupted)
-            loop.add_signal_handler(signal.SIGTERM, self._terminated)
+            for number in ends:
+                loop.add_signal_handler(number, self._terminated)
 
         def restore() -> None:
             with contextlib.suppress(NotImplementedError):
-                loop.remove_signal_handler(signal.SIGINT)
-                loop.remove_signal_handler(signal.SIGTERM)
+                for number in (signal.SIGINT, *ends):
+                    loop.remove_signal_handler(number)
 
         return restore
 

@@ -16,6 +16,7 @@ from agent_tui.session.kit import Kit, has_own_code, load_kit
 from agent_tui.session.models import ModelBook
 from agent_tui.session.outfit import Outfit
 from agent_tui.session.rule_book import RuleBook
+from agent_tui.session.servers import Servers
 from agent_tui.session.session import Session
 from agent_tui.session.usercode import load_agent
 from agent_tui.tools import FileMemory, builtin_tools
@@ -53,6 +54,7 @@ def build_session(
     steps = settings.max_iterations or agent.max_iterations or MAX_ITERATIONS
     # Where somebody can be asked, the limit is a question between two steps, not the run's end.
     agent.max_iterations = steps if unattended else None
+    servers = Servers(settings)
     approvals = Approvals(
         settings.mode,
         settings.cwd,
@@ -64,6 +66,7 @@ def build_session(
             own=settings.folders.own,
             readable=outfit.readable,
             reading=settings.rules.reading_commands,
+            remote=servers.remote,
         ),
         book=RuleBook(settings.folders.rules_file, settings.cwd),
         unattended=unattended,
@@ -89,6 +92,7 @@ def build_session(
     session.after_abort = settings.after_abort
     session.compacts_by_itself = settings.compaction == "auto"
     session.wear(outfit)
+    session.connect(servers)
     return session
 
 

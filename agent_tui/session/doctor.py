@@ -20,9 +20,10 @@ from agent_tui.providers.vault import find_key, has_keyring
 from agent_tui.providers.vendors import VENDORS
 from agent_tui.session.first_model import provider_problems, settle_model
 from agent_tui.session.models import ModelBook
+from agent_tui.session.server_targets import described
 from agent_tui.version import __version__
 
-PACKAGES = ("textual", "rich", "httpx", "pydantic", "keyring")
+PACKAGES = ("textual", "rich", "httpx", "pydantic", "keyring", "mcp")
 MODELS_NAMED = 5
 """So many models of a server are named in a sentence."""
 
@@ -58,6 +59,8 @@ class Report:
     places: Mapping[str, str] = field(default_factory=dict)
     context_window: int | None = None
     """Tokens that the model reads at once; None is unknown."""
+    mcp_servers: Mapping[str, str] = field(default_factory=dict)
+    """Those of the settings, which are not started, with what is to be known of them."""
 
     def rows(self) -> list[tuple[str, str]]:
         """The report for people: what it is about, and a sentence."""
@@ -73,6 +76,7 @@ class Report:
         if self.silent:
             places = ", ".join(f"{name} ({url})" for name, url in self.silent.items())
             rows.append(("no server", places))
+        rows += [("mcp", f"{name}: {place}") for name, place in self.mcp_servers.items()]
         rows += list(self.places.items())
         rows += [("problem", problem) for problem in self.problems] or [("problems", "none")]
         return rows
@@ -96,6 +100,7 @@ class Report:
             "silent": dict(self.silent),
             "problems": list(self.problems),
             "places": dict(self.places),
+            "mcp_servers": dict(self.mcp_servers),
         }
 
 
@@ -133,6 +138,7 @@ async def examine(settings: Settings, addresses: Mapping[str, str] | None = None
         problems=tuple(dict.fromkeys(problems)),
         places={"settings": str(folders.config_file), "data": str(folders.state)},
         context_window=await _window(settled),
+        mcp_servers=dict(described(settings)),
     )
 
 

@@ -146,6 +146,18 @@ class NoticeEvent(_SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class ServerEvent(_SessionEvent):
+    """An MCP server is there, is lost, or offers something else."""
+
+    server: str
+    state: str
+    """`starting`, `ready`, `waiting` to be connected again, `failed`, `login`, `off`."""
+    problem: str = ""
+    tools: int = 0
+    type: Literal["mcp_server"] = "mcp_server"
+
+
+@dataclass(frozen=True, slots=True)
 class HookStartEvent(_SessionEvent):
     """A hook from the settings runs and is waited for."""
 
@@ -229,6 +241,7 @@ SessionEvent: TypeAlias = (
     | BudgetRequestEvent
     | BudgetAnswerEvent
     | NoticeEvent
+    | ServerEvent
     | HookStartEvent
     | HookEndEvent
     | ArgumentsChangedEvent

@@ -7,7 +7,7 @@ credentials, shell start-up files and the program's own configuration always ask
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,17 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
+class RemoteUse:
+    """A tool of an MCP server."""
+
+    server: str
+    tool: str
+    """Its name there."""
+    says_reading: bool = False
+    """The server claims that it changes nothing; nobody has to believe that."""
+
+
+@dataclass(frozen=True, slots=True)
 class Judge:
     """Judges calls in a project."""
 
@@ -39,6 +50,8 @@ class Judge:
     reading: ReadingCommands = "ask"
     readable: Sequence[Path] = ()
     """Folders that may be read like the project, wherever they are; asked at each call."""
+    remote: Mapping[str, RemoteUse] = field(default_factory=dict)
+    """Tools of MCP servers by their names; asked at each call."""
 
     def judge(
         self, mode: Mode, rules: Sequence[Rule], tool_name: str, args: Mapping[str, Any]
@@ -56,6 +69,9 @@ class Judge:
             return f"{tool_name} is refused: a rule forbids it ({forbidding})."
         if mode == "read-only" and access in ("write", "shell"):
             return f"{tool_name} is refused: the mode is read-only, so nothing may be changed."
+        remote = self.remote.get(tool_name)
+        if mode == "read-only" and remote is not None and not remote.says_reading:
+            return f"{tool_name} is refused: the mode is read-only, and it may change something."
         if reach is not None and (reach.guarded or not reach.inside):
             return self._about_place(rules, tool_name, reach)
         if access == "shell":
@@ -67,7 +83,10 @@ class Judge:
                 return None
             offer = (Rule(tool_name, path="**"),)
             return Question("it changes a file", offer, "auto-edit or full-auto")
-        return Question("it is not a built-in tool", (Rule(tool_name),))
+        reason = "it is not a built-in tool"
+        if remote is not None:
+            reason = f"it is the tool {remote.tool!r} of the MCP server {remote.server}"
+        return Question(reason, (Rule(tool_name),))
 
     def _about_place(self, rules: Sequence[Rule], tool_name: str, reach: Reach) -> Question | None:
         if reach.guarded:
@@ -141,12 +160,15 @@ def judge_for(
     own: Sequence[Path] = (),
     readable: Sequence[Path] = (),
     reading: ReadingCommands = "ask",
+    remote: Mapping[str, RemoteUse] | None = None,
 ) -> Judge:
     """A judge for the project in `cwd`; `free` folders are like it, `own` files always ask.
 
-    `access` and `readable` (folders that may be read) may change later, and count at once.
+    `access`, `readable` (folders that may be read) and `remote` (tools of MCP servers) may change
+    later, and count at once.
     """
-    return Judge(Places(cwd, tuple(free), tuple(own)), access, reading, readable)
+    places = Places(cwd, tuple(free), tuple(own))
+    return Judge(places, access, reading, readable, {} if remote is None else remote)
 
 
 def command_of(args: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from agent_tui.config import PROJECT_FOLDER, UNREADABLE, Settings, load_again
 from agent_tui.core.tool import Tool
+from agent_tui.session.child_environ import child_environ
 from agent_tui.session.events import NoticeEvent
 from agent_tui.session.hooking import SessionHooks
 from agent_tui.session.instructions import repository_root
@@ -17,7 +18,6 @@ from agent_tui.session.kit import Kit, changes, load_kit, summary
 from agent_tui.session.prompts import instructions_text, skills_text, system_prompt
 from agent_tui.session.usercode import chosen_tools
 from agent_tui.tools import ACCESS
-from agent_tui.tools.environment import for_commands
 
 
 class Outfit:
@@ -57,7 +57,7 @@ class Outfit:
         """Be the outfit of the session that has these."""
         self._hooks = hooks
         hooks.user.hooks = self.kit.hooks
-        hooks.user.environ = self._environ()
+        hooks.user.environ = child_environ(self._settings)
 
     async def reload(self) -> list[str]:
         """Read everything again, for the next step on; what is different and what is wrong.
@@ -121,13 +121,6 @@ class Outfit:
         """A project's skill folder that is a link to elsewhere opens nothing there."""
         folder = self._settings.cwd / PROJECT_FOLDER
         return not skill.is_relative_to(folder) or skill.resolve().is_relative_to(folder.resolve())
-
-    def _environ(self) -> dict[str, str]:
-        """What hooks inherit: nothing that pays for the chat."""
-        providers = self._settings.providers.values()
-        keys = {self._settings.api_key_env, *(provider.api_key_env for provider in providers)}
-        environ = for_commands(self._settings.environ)
-        return {name: value for name, value in environ.items() if name not in keys}
 
     def _prompt(self) -> str:
         settings, kit = self._settings, self.kit

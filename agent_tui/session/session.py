@@ -62,6 +62,7 @@ from agent_tui.session.kit import Kit
 from agent_tui.session.ledger import Ledger
 from agent_tui.session.outfit import Outfit
 from agent_tui.session.retry import Retries, RetryPolicy
+from agent_tui.session.servers import Servers
 from agent_tui.session.stopwatch import Stopwatch
 from agent_tui.session.turns import AfterAbort, Turns, is_answer
 from agent_tui.session.user_hooks import UserHooks
@@ -78,6 +79,8 @@ class Session(Accounts, Kept, Compacting):
 
     fallback: Fallback
     """Who goes on when the model is overloaded."""
+    servers: Servers | None = None
+    """The MCP servers of the settings; None without settings."""
 
     def __init__(
         self,
@@ -218,6 +221,8 @@ class Session(Accounts, Kept, Compacting):
         self._broadcast.close()
         self.checkpoints.close()
         self.journal.close()
+        if self.servers is not None:
+            self.servers.close()
 
     # -- turns -------------------------------------------------------------------------------
 
@@ -348,6 +353,16 @@ class Session(Accounts, Kept, Compacting):
         """Have these instructions, skills, templates and hooks; the agent has the rest already."""
         self.outfit = outfit
         outfit.belong_to(self._hooks)
+
+    def connect(self, servers: Servers) -> None:
+        """Have these MCP servers; they are not started before `start_servers`."""
+        self.servers = servers
+        servers.belong_to(self._hooks, self._post)
+
+    def start_servers(self) -> None:
+        """Connect to the MCP servers, in the background; their tools come when they are there."""
+        if self.servers is not None:
+            self.servers.start()
 
     @property
     def kit(self) -> Kit:

@@ -130,8 +130,10 @@ class OutputLog:
     shown; None means a new folder in the system's temporary one.
     """
 
-    def __init__(self, folder: Path | None) -> None:
+    def __init__(self, folder: Path | None, name: str = "bash") -> None:
+        """`name` begins the name of the file."""
         self._folder = folder
+        self._name = name
         self._recent = bytearray()
         self._newlines = 0
         self._ends_in_newline = True
@@ -168,7 +170,7 @@ class OutputLog:
         if self.path is not None or self.trouble is not None:
             return self.path
         try:
-            self.path, self._file = _new_file(self._folder)
+            self.path, self._file = _new_file(self._folder, self._name)
         except OSError as error:
             self.trouble = error.strerror or str(error)
             return None
@@ -219,10 +221,10 @@ class OutputLog:
             self.close()
 
 
-def _new_file(folder: Path | None) -> tuple[Path, BinaryIO]:
+def _new_file(folder: Path | None, name: str) -> tuple[Path, BinaryIO]:
     if folder is None:
         folder = Path(tempfile.mkdtemp(prefix="agent-tui-"))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / f"bash-{secrets.token_hex(6)}.txt"
+    path = folder / f"{name}-{secrets.token_hex(6)}.txt"
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     return path, os.fdopen(os.open(path, flags, 0o600), "wb")

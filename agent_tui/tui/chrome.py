@@ -122,6 +122,7 @@ class Chrome:
 
     def _heading(self) -> hints.Heading:
         state = self._app.session.agent.state
+        servers = self._app.session.servers
         return hints.Heading(
             title=one_line(self._app.presenter.title, 60) or "agent-tui",
             folder=self._folder,
@@ -130,6 +131,8 @@ class Chrome:
             thinking=state.thinking_level,
             mode=self._app.session.approvals.mode,
             unsaved=self._app.session.unsaved is not None,
+            servers="" if servers is None else servers.mark,
+            has_broken_server=servers is not None and servers.has_broken,
         )
 
     def _draw_strip(self, width: int, rows: int) -> None:

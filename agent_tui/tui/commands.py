@@ -108,6 +108,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("theme", "list the themes, or switch to one", "theme", "[NAME]"),
     Command("tools", "the tools that the model may call, and where they come from", "tools"),
     Command("reload", "read instructions, skills, templates, tools and hooks again", "reload"),
+    Command("mcp", "MCP servers: how they are, start anew, log in", "mcp", "[restart|login NAME]"),
     Command("doctor", "what was found: keys, servers, settings, versions", "doctor"),
     Command("quit", "leave", "quit", key="ctrl+d"),
 )

@@ -126,6 +126,9 @@ class Heading:
     mode: str
     unsaved: bool = False
     """Something is not on disk that should be."""
+    servers: str = ""
+    """How many MCP servers are there; empty if all of them are."""
+    has_broken_server: bool = False
 
 
 def header_fields(heading: Heading) -> tuple[list[Field], list[Field]]:
@@ -133,6 +136,9 @@ def header_fields(heading: Heading) -> tuple[list[Field], list[Field]]:
     place = f"{heading.folder} ({heading.branch})" if heading.branch else heading.folder
     left = [Field(heading.title, 60, "title"), Field(place, 30, "quiet", Field(heading.folder, 31))]
     right = [Field(heading.model, 90, "model")]
+    if heading.servers:
+        role = "warning" if heading.has_broken_server else "quiet"
+        right.insert(0, Field(heading.servers, 45, role))
     if heading.thinking != "off":
         right.append(Field(f"thinking {heading.thinking}", 40, "quiet"))
     if heading.unsaved:

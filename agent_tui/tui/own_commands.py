@@ -10,6 +10,7 @@ from agent_tui.core.text import printable
 from agent_tui.tui.commands import find
 from agent_tui.tui.complete import CommandHint
 from agent_tui.tui.figures import one_line
+from agent_tui.tui.mcp_verbs import ServerPrompts
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
@@ -28,21 +29,22 @@ def clashes(kit: Any) -> list[str]:
 
 
 class OwnCommands:
-    """`/name arguments` for each template, `/skill:name arguments` for each skill, `/reload`."""
+    """`/name arguments` for each template, `/skill:name …` for each skill, prompts, `/reload`."""
 
     def __init__(self, app: ChatApp) -> None:
         self._app = app
+        self._prompts = ServerPrompts(app)
 
     def knows(self, text: str) -> bool:
-        """Whether the text is a template or a skill with its arguments."""
-        return self._message(text) is not None
+        """Whether the text is a template, a skill or a server's prompt with its arguments."""
+        return self._message(text) is not None or self._prompts.knows(text)
 
     def takes(self, text: str, lane: Lane) -> bool:
         """Send what the text stands for, or queue it as it is; False if it is nothing of this."""
         app = self._app
         message = self._message(text)
         if message is None:
-            return False
+            return self._prompts.takes(text, lane)
         if lane == "follow_up" and app.is_busy:
             app.delivery.queue_command(text)
         else:
@@ -50,9 +52,9 @@ class OwnCommands:
         return True
 
     def unknown(self, text: str) -> str | None:
-        """What to say to somebody who asked for a skill that does not exist."""
+        """What to say to somebody who asked for a skill or a prompt that does not exist."""
         if not text.startswith(_SKILL) or self.knows(text):
-            return None
+            return self._prompts.unknown(text)
         names = [skill.name for skill in self._app.session.kit.skills]
         known = f"there is {', '.join(names)}." if names else "there are no skills."
         return f"Unknown skill {text.split()[0].removeprefix(_SKILL)!r}: {known}"
@@ -129,6 +131,7 @@ class OwnCommands:
                 yield each.name, hint, each.description, bool(hint) or each.takes_arguments
         for skill in kit.skills:
             yield f"skill:{skill.name}", "", skill.description, True
+        yield from self._prompts.commands()
 
 
 def _about(tool: Any, outfit: Any) -> Iterator[str]:

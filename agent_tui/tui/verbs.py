@@ -21,6 +21,7 @@ from agent_tui.tui.complete import CommandHint
 from agent_tui.tui.context_verbs import ContextVerbs
 from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import plural
+from agent_tui.tui.mcp_verbs import McpVerbs
 from agent_tui.tui.model_menu import ModelMenu
 from agent_tui.tui.own_commands import OwnCommands
 from agent_tui.tui.session_verbs import SessionVerbs
@@ -38,6 +39,7 @@ class Verbs:
         ApprovalVerbs,
         SessionVerbs,
         ContextVerbs,
+        McpVerbs,
     )
     """Classes that have further verbs."""
 
@@ -54,6 +56,7 @@ class Verbs:
             self.sessions,
             self.on_context,
             ApprovalVerbs(app),
+            McpVerbs(app),
         )
         """Objects with further verbs: one for each area that has several."""
 
@@ -272,6 +275,7 @@ class Verbs:
             "trust": lambda: ["no"],
             "usage": lambda: ["export"],
             "compact": lambda: ["undo"],
+            "mcp": lambda: ["restart", "login"],
             "diff": lambda: ["session"],
         }
         return [
