@@ -53,8 +53,8 @@ async def _run(session: Session, prompt: str, report: _Report) -> int:
     restore = _abort_on_signals(session, report)
     try:
         await describe_model(session)
-        session.start_servers()
         if session.servers is not None:
+            session.servers.start()
             await session.servers.ready(SERVER_SECONDS)
         if report.reason != "aborted":
             await session.prompt(prompt)

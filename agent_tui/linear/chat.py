@@ -46,7 +46,8 @@ class _Chat:
             self._report.say("agent-tui", sentence)
         self._report.say("agent-tui", "/help lists the commands")
         self._session.subscribe(self._see)
-        self._session.start_servers()
+        if self._session.servers is not None:
+            self._session.servers.start()
         restore = self._catch_signals()
         await describe_model(self._session)
         loop = asyncio.get_running_loop()

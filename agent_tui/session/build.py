@@ -11,7 +11,7 @@ from agent_tui.session.approvals import Approvals
 from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.session.first_model import settle_model
 from agent_tui.session.journal.choice import journal_for
-from agent_tui.session.judging import judge_for
+from agent_tui.session.judging import Judge, judge_for
 from agent_tui.session.kit import Kit, has_own_code, load_kit
 from agent_tui.session.models import ModelBook
 from agent_tui.session.outfit import Outfit
@@ -59,15 +59,7 @@ def build_session(
         settings.mode,
         settings.cwd,
         rules=settings.rules.rules,
-        judge=judge_for(
-            settings.cwd,
-            outfit.access,
-            free=[settings.folders.output],
-            own=settings.folders.own,
-            readable=outfit.readable,
-            reading=settings.rules.reading_commands,
-            remote=servers.remote,
-        ),
+        judge=_judge(settings, outfit, servers),
         book=RuleBook(settings.folders.rules_file, settings.cwd),
         unattended=unattended,
     )
@@ -94,6 +86,18 @@ def build_session(
     session.wear(outfit)
     session.connect(servers)
     return session
+
+
+def _judge(settings: Settings, outfit: Outfit, servers: Servers) -> Judge:
+    return judge_for(
+        settings.cwd,
+        outfit.access,
+        free=[settings.folders.output],
+        own=settings.folders.own,
+        readable=outfit.readable,
+        reading=settings.rules.reading_commands,
+        remote=servers.remote,
+    )
 
 
 def _agent(

@@ -85,7 +85,7 @@ class Outfit:
         return [*told, *changes(before, kit), *kit.notices]
 
     def origin_of(self, tool: Tool) -> str:
-        """Where a tool comes from: `built in`, a file, or `added` by somebody else."""
+        """Where a tool comes from: `built in`, a file, a server, or `added` by somebody else."""
         for file in self.kit.tool_files:
             if tool in file.tools:
                 return str(file.path)
@@ -93,7 +93,7 @@ class Outfit:
             return (
                 "built in" if self._settings.agent is None else f"the agent {self._settings.agent}"
             )
-        return "added"
+        return "an MCP server" if tool.name.startswith("mcp__") else "added"
 
     def news(self) -> list[NoticeEvent]:
         """What to say about files of the prompt that were changed since; each is told once."""

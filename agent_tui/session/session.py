@@ -355,14 +355,9 @@ class Session(Accounts, Kept, Compacting):
         outfit.belong_to(self._hooks)
 
     def connect(self, servers: Servers) -> None:
-        """Have these MCP servers; they are not started before `start_servers`."""
+        """Have these MCP servers; whoever shows the session starts them."""
         self.servers = servers
         servers.belong_to(self._hooks, self._post)
-
-    def start_servers(self) -> None:
-        """Connect to the MCP servers, in the background; their tools come when they are there."""
-        if self.servers is not None:
-            self.servers.start()
 
     @property
     def kit(self) -> Kit:

@@ -180,7 +180,6 @@ class ChatApp(App[None], inherit_bindings=False):
         self._draft_keeper.restore()
         if self.settings is not None and self.settings.session.resume == PICK:
             self.verbs.sessions.pick()
-        session.start_servers()
         for event in self._early:
             self.on_prompt_submitted(event)
         self.redraw()

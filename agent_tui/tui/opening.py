@@ -39,7 +39,9 @@ def catalogue_of(settings: Settings) -> SessionCatalogue:
 
 
 def go_on(session: Session, presenter: Presenter) -> None:
-    """Let a session that was opened again stand where it was left."""
+    """Start the servers; let a session that was opened again stand where it was left."""
+    if session.servers is not None:
+        session.servers.start()
     if session.resumed is not None:
         session.tell_queue()
         presenter.can_continue = session.resumed.can_continue

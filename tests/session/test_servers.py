@@ -47,7 +47,7 @@ def script(session: Session, *parts: Any) -> ScriptedModel:
 async def begun(session: Session) -> AsyncIterator[Servers]:
     """The session's servers, settled; the session is closed afterwards."""
     assert session.servers is not None
-    session.start_servers()
+    session.servers.start()
     try:
         await session.servers.ready(15)
         yield session.servers
@@ -78,7 +78,8 @@ async def test_a_prompt_does_not_wait_for_a_server_that_never_answers(tmp_path: 
     script(session, text("hello"))
     heard: list[AnyEvent] = []
     session.subscribe(lambda event, signal: heard.append(event))
-    session.start_servers()
+    assert session.servers is not None
+    session.servers.start()
     began = time.monotonic()
 
     await session.prompt("hi")
