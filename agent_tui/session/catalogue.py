@@ -6,6 +6,7 @@ date from what has changed since, and made anew when it is missing or broken.
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -102,6 +103,7 @@ class SessionCatalogue:
         try:
             for path in item.path.parent.glob(f"{item.path.stem}.*"):
                 path.unlink()
+            shutil.rmtree(self._store.checkpoints_of(item.path), ignore_errors=True)
         except OSError as error:
             raise SessionError(f"{item.path}: {error.strerror}", code="io") from None
 

@@ -265,11 +265,6 @@ class Checkpoints:
         )
 
 
-def remove_checkpoints(folder: Path) -> None:
-    """Take away what a session kept there; nothing happens if there is nothing."""
-    shutil.rmtree(folder, ignore_errors=True)
-
-
 def _shared(source: str, target: str) -> None:
     """Contents never change: a fork has the same file. The line of time is a copy."""
     if Path(source).parent.name == "blobs":

@@ -77,11 +77,14 @@ async def test_what_was_said_since_is_found_and_what_is_gone_is_not(store: Sessi
     session, _ = opened(path, text("three"))
     await session.prompt("zebra")
     session.close()
+    kept = store.checkpoints_of(gone)
+    (kept / "blobs").mkdir(parents=True)
     catalogue.forget(next(item for item in catalogue.items("second")))
 
     assert [item.id for item in catalogue.items("zebra")] == [path.stem]
     assert len(catalogue.items()) == 1
     assert not gone.exists()
+    assert not kept.exists()
 
 
 @pytest.mark.parametrize("broken", [b"no database at all", b""], ids=["broken", "empty"])

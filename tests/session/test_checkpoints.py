@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 from agent_tui.core.messages import UserMessage
 from agent_tui.core.tool import ToolContext, ToolResult
-from agent_tui.session.checkpoints import Checkpoints, remove_checkpoints
+from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.testing import call, calls, text
 from agent_tui.tools import FileMemory, builtin_tools
 from tests.session.rig import Rig
@@ -218,7 +219,7 @@ def test_a_fork_has_what_its_parent_kept_and_goes_its_own_way(
 
     assert project.path("a.txt").read_text() == "one\n"
     assert len(project.kept.changed_since(None)) == 1
-    remove_checkpoints(tmp_path / "kept")
+    shutil.rmtree(tmp_path / "kept")
     assert [change.path.name for change in fork.changed_since(None)] == ["a.txt", "b.txt"]
 
 
@@ -254,14 +255,6 @@ def test_a_temporary_folder_goes_with_its_session(tmp_path: Path) -> None:
 
     assert folder is not None
     assert not folder.exists()
-
-
-def test_kept_files_go_with_the_session(project: Project, tmp_path: Path) -> None:
-    project.write("a.txt", "one\n")
-    remove_checkpoints(tmp_path / "kept")
-    remove_checkpoints(tmp_path / "kept")
-
-    assert not (tmp_path / "kept").exists()
 
 
 async def test_a_session_knows_after_which_message_a_file_changed(tmp_path: Path) -> None:

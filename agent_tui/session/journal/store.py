@@ -28,6 +28,10 @@ class SessionStore:
         """Where this project's sessions are."""
         return self.root / hashlib.sha256(str(self.cwd).encode()).hexdigest()[:16]
 
+    def checkpoints_of(self, path: Path) -> Path:
+        """Where what a session's files held before is kept."""
+        return self.root.parent / "checkpoints" / path.stem
+
     def new_path(self) -> Path:
         """Where a new session of this project goes."""
         return self.folder / f"{new_id()}.jsonl"
