@@ -41,8 +41,8 @@ def clock(seconds: float) -> str:
 
 
 def countdown(seconds: float) -> str:
-    """How long something is still off, rounded; the same wherever it is shown."""
-    return clock(max(0.0, seconds) + 0.5)
+    """When something is due: `in 4 s`, `now`; rounded alike wherever it is shown."""
+    return "now" if seconds < 0.5 else f"in {clock(seconds + 0.5)}"
 
 
 def plural(number: int, noun: str) -> str:

@@ -90,7 +90,7 @@ class Activity:
             return f"approval of `{_name(approvals[0].tool_name, approvals[0].summary)}`"
         if self._retry is not None:
             error, due = self._retry
-            return f"{reason_of(error)}, next try in {countdown(due - self._clock())}"
+            return f"{reason_of(error)}, next try {countdown(due - self._clock())}"
         if self._hook is not None:
             hook, since = self._hook
             return f"{hook} ({round(self._clock() - since)} s)"

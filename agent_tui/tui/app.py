@@ -454,8 +454,8 @@ class ChatApp(App[None], inherit_bindings=False):
         """The sessions that can be gone on with; None without settings."""
         return catalogue_of(self.settings) if self.settings is not None else None
 
-    def flash(self, text: str, role: str = "activity") -> None:
-        """Say something in the hint line for some seconds."""
+    def flash(self, text: str | Callable[[], str], role: str = "activity") -> None:
+        """Say something in the hint line for some seconds; a function says it anew each time."""
         self.chrome.flash(text, role)
         self._redraw_soon()
 

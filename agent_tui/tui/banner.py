@@ -48,8 +48,7 @@ def retry_sentence(
 ) -> str:
     """The countdown of a retry: `Rate limited. Try 2 of 3 in 4 s · esc gives up`."""
     said = one_line(printable(error.message), 200).rstrip(" .") if error else "The request failed"
-    when = "now" if seconds_left < 0.5 else f"in {countdown(seconds_left)}"
-    return f"{said}. Try {attempt} of {max_attempts} {when} · esc gives up"
+    return f"{said}. Try {attempt} of {max_attempts} {countdown(seconds_left)} · esc gives up"
 
 
 def stop_banner(

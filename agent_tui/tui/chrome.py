@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +30,7 @@ FLASH_ROWS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Flash:
-    text: str
+    text: str | Callable[[], str]
     role: str
     until: float
 
@@ -50,8 +51,8 @@ class Chrome:
         self.hint = Static(id="hint")
         self.status = Static(id="status")
 
-    def flash(self, text: str, role: str = "activity") -> None:
-        """Say something in the hint line for some seconds."""
+    def flash(self, text: str | Callable[[], str], role: str = "activity") -> None:
+        """Say something in the hint line for some seconds; a function says it anew each time."""
         self._flash = _Flash(text, role, self._app.now() + FLASH_SECONDS)
         self._app.set_timer(FLASH_SECONDS + 0.05, self._app.redraw)
 
@@ -193,7 +194,8 @@ class Chrome:
     def _hint_rows(self, width: int) -> list[list[Span]]:
         flash = self._flash
         if flash is not None and self._app.now() < flash.until:
-            lines = chop_cells(one_line(flash.text, 400), max(1, width - 2))[:FLASH_ROWS]
+            said = flash.text if isinstance(flash.text, str) else flash.text()
+            lines = chop_cells(one_line(said, 400), max(1, width - 2))[:FLASH_ROWS]
             return [[(line, flash.role)] for line in lines]
         if self.search is not None:
             return [cut([("history: ", "quiet"), (self.search + "▏", "")], width - 2)]

@@ -63,5 +63,5 @@ class Countdown:
         wait, left = self._wait, self.seconds_left
         if wait is None or left is None:
             return ""
-        when = f"try {wait.attempt}/{wait.max_attempts} in {countdown(left)}"
+        when = f"try {wait.attempt}/{wait.max_attempts} {countdown(left)}"
         return f"{reason_of(wait.error)}: {when}"

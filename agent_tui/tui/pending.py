@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from rich.cells import cell_len
 
-from agent_tui.tui.figures import clip, clock, one_line
+from agent_tui.tui.figures import clip, clock, countdown, one_line
 
 if TYPE_CHECKING:
     from agent_tui.core.messages import AgentMessage
@@ -184,7 +184,7 @@ def _steer(moment: Moment, place: int) -> str:
     if moment.phase == "asking":
         return f"after your answer to `{one_line(moment.asking, 40)}`, before step {before}"
     if moment.phase == "retrying":
-        wait = f" in {clock(moment.retry_in)}" if moment.retry_in is not None else ""
+        wait = f" {countdown(moment.retry_in)}" if moment.retry_in is not None else ""
         return f"with the next try{wait}"
     if moment.phase == "answering":
         return f"after this answer and its tools, before step {before}"

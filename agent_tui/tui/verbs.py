@@ -86,7 +86,8 @@ class Verbs:
 
     def why(self, _: str) -> str | None:
         """What the turn is waiting for."""
-        self._app.flash(f"Waiting for: {self._app.session.waiting_for()}")
+        session = self._app.session
+        self._app.flash(lambda: f"Waiting for: {session.waiting_for()}")
         return None
 
     def usage(self, argument: str) -> str | None:

@@ -474,3 +474,18 @@ async def test_an_earlier_transcript_is_shown_with_results_in_their_panels() -> 
 
         assert again.kinds == ["user", "tool", "assistant"]
         assert "120 lines" in again.text
+
+
+async def test_every_place_says_the_same_about_the_next_try() -> None:
+    async with stage(fail("rate_limit", "Slow down.", retry_after=4), text("ok")) as s:
+        seen: list[tuple[bool, bool, bool]] = []
+
+        def look() -> None:
+            said = s.session.waiting_for()
+            when = said.partition("next try ")[2]
+            seen.append((when in s.lines, f"3 {when} ·" in s.screen.text, "in 4 s" in said))
+
+        s.on_wait = look
+        await s.session.prompt("go")
+
+        assert seen == [(True, True, True)]
