@@ -22,7 +22,7 @@ from agent_tui.core.model import Model
 from agent_tui.core.stream import LlmContext, StreamOptions, ToolSchema
 from agent_tui.providers.addresses import with_endpoint
 from agent_tui.providers.compat import Compat, compat_for, reasoning_fields
-from agent_tui.providers.request import Request, without_nan
+from agent_tui.providers.request import Request, arguments_text
 
 NO_OUTPUT = "(no output)"
 _SEE_IMAGE = "(the image follows in the next message)"
@@ -171,7 +171,7 @@ def _add_reasoning(out: dict[str, Any], message: AssistantMessage) -> None:
 
 
 def _call(call: ToolCall, compat: Compat) -> dict[str, Any]:
-    arguments = json.dumps(without_nan(call.arguments), ensure_ascii=False, allow_nan=False)
+    arguments = arguments_text(call.arguments)
     return {
         "id": _call_id(call.id, compat),
         "type": "function",

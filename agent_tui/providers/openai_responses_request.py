@@ -6,7 +6,6 @@ reasoning that led to it: they go back only together, and only to the model that
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -26,7 +25,7 @@ from agent_tui.providers.addresses import with_endpoint
 from agent_tui.providers.compat import Compat, compat_for, effort_word
 from agent_tui.providers.loose import unpacked
 from agent_tui.providers.openai_chat_request import NO_OUTPUT
-from agent_tui.providers.request import Request, without_nan
+from agent_tui.providers.request import Request, arguments_text
 
 _ENCRYPTED = "reasoning.encrypted_content"
 _LONGEST_ID = 64
@@ -177,5 +176,5 @@ def _call_item(call: ToolCall, *, keeps_id: bool) -> _Json:
     item: _Json = {"type": "function_call"}
     if keeps_id and 0 < len(item_id) <= _LONGEST_ID:
         item["id"] = item_id
-    arguments = json.dumps(without_nan(call.arguments), ensure_ascii=False, allow_nan=False)
+    arguments = arguments_text(call.arguments)
     return item | {"call_id": call.id, "name": call.name, "arguments": arguments}

@@ -21,6 +21,7 @@ from agent_tui.providers.errors import read_fault
 from agent_tui.version import __version__
 
 _SECRET_HEADERS = ("authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 _BYTES_PER_TOKEN = 3.5
 _IMAGE_TOKENS = 1200
 _HEADER_NAME = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
@@ -92,6 +93,14 @@ def encode(body: Mapping[str, Any]) -> bytes:
             without_nan(body), ensure_ascii=False, allow_nan=False, separators=(",", ":")
         )
     return without_surrogates(text).encode()
+
+
+def arguments_text(arguments: Mapping[str, Any]) -> str:
+    """The arguments of a call as JSON text, without what JSON cannot hold."""
+    try:
+        return _ENCODER.encode(arguments)
+    except ValueError:
+        return _ENCODER.encode(without_nan(arguments))
 
 
 def without_nan(value: Any) -> Any:
