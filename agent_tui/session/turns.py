@@ -183,8 +183,8 @@ class Turns:
                 if await self._may_go_on(turn, is_new_turn=True):
                     await self._deliver_queue()
                     await self._settle(turn)
-            elif not turn.began:
-                self.hold_queue()
+            elif turn.is_aborted:
+                self._set_paused(True)
         finally:
             self._finish(turn)
         await self._send(AgentSettledEvent())
@@ -302,7 +302,7 @@ class Turns:
                 if await self._may_go_on(turn):
                     await self._deliver_queue()
             elif not await self._has_more(turn):
-                if not turn.is_aborted:
+                if not (turn.is_aborted or turn.is_refused):
                     await self._upkeep.at_end()
                 if not self._should_deliver(turn):
                     return

@@ -60,7 +60,7 @@ async def test_a_summary_that_fails_says_why() -> None:
         await c.until(lambda: any("no such key" in line for line in c.shown))
 
 
-async def test_what_is_written_meanwhile_waits_and_is_sent_afterwards() -> None:
+async def test_what_is_written_meanwhile_is_on_hold_after_a_stop() -> None:
     async with chat(hang(), text("ok"), messages=earlier()) as c:
         await c.say("/compact")
         await c.until(lambda: c.requests)
@@ -71,6 +71,7 @@ async def test_what_is_written_meanwhile_waits_and_is_sent_afterwards() -> None:
         c.session.abort()
         await c.idle()
         assert c.queued == ["hello there"]
+        assert c.app.presenter.is_on_hold
 
 
 async def test_the_last_message_or_that_of_a_block_is_pinned_and_let_go() -> None:
