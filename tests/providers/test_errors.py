@@ -189,6 +189,13 @@ def test_every_vendors_words_for_a_full_window_are_known(phrase: str) -> None:
     assert "new session" in found.message
 
 
+def test_a_code_for_a_full_window_counts_more_than_the_words_beside_it() -> None:
+    body = said("Request too large, rate limit of your plan", code="context_length_exceeded")
+
+    assert type(error(400, body)) is ContextOverflowError
+    assert type(error(429, body)) is ContextOverflowError
+
+
 @pytest.mark.parametrize(
     "phrase",
     [

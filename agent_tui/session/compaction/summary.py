@@ -48,9 +48,11 @@ def history_request(
     messages: Sequence[AgentMessage], previous: str | None, focus: str, model: Model
 ) -> LlmContext:
     """Asks for a summary of whole turns, or for a new version of `previous`."""
-    parts = [_record(messages, model)]
-    if previous:
-        parts.append(_delimited("earlier-summary", previous))
+    room = _room(model)
+    earlier = previous or "" if room is None else fitted(previous or "", room // 2)
+    parts = [_record(messages, None if room is None else room - len(earlier))]
+    if earlier:
+        parts.append(_delimited("earlier-summary", earlier))
         parts.append(_UPDATE)
     parts.append(_SECTIONS)
     return _request(parts, focus)
@@ -58,7 +60,7 @@ def history_request(
 
 def prefix_request(messages: Sequence[AgentMessage], focus: str, model: Model) -> LlmContext:
     """Asks for a short summary of the beginning of a turn."""
-    return _request([_record(messages, model), _PREFIX], focus)
+    return _request([_record(messages, _room(model)), _PREFIX], focus)
 
 
 def max_output(model: Model, share: float) -> int:
@@ -79,13 +81,17 @@ def _request(parts: list[str], focus: str) -> LlmContext:
     return LlmContext(_SYSTEM, [UserMessage(content="\n\n".join(parts))], [])
 
 
-def _record(messages: Sequence[AgentMessage], model: Model) -> str:
-    text = transcript_text(messages)
+def _room(model: Model) -> int | None:
+    """Characters of material that fit into one request; None where the window is not known."""
     window = model.context_window
-    if window is not None:
-        # The request must fit itself, also when the transcript does not.
-        text = fitted(text, max(1000, (window - 2 * reserve_for(window)) * _CHARS_PER_TOKEN))
-    return _delimited("conversation", text)
+    if window is None:
+        return None
+    return max(1000, (window - 2 * reserve_for(window)) * _CHARS_PER_TOKEN)
+
+
+def _record(messages: Sequence[AgentMessage], room: int | None) -> str:
+    text = transcript_text(messages)
+    return _delimited("conversation", text if room is None else fitted(text, room))
 
 
 def _delimited(tag: str, text: str) -> str:

@@ -429,6 +429,20 @@ async def test_long_results_are_cut_and_the_record_cannot_end_early() -> None:
     assert "r" * 2001 not in asked
 
 
+async def test_the_request_for_a_summary_fits_into_a_small_window_itself() -> None:
+    messages: list[AgentMessage] = [
+        CompactionSummaryMessage(summary="s" * 20_000),
+        *full(12_000),
+    ]
+    small = Small(text("S"), messages=messages)
+
+    await small.session.compact()
+
+    asked = user_texts(small.model.requests[0])[0]
+    assert len(asked) < 4 * 8192 - 4 * 2048
+    assert "characters left out" in asked
+
+
 async def test_the_context_is_told_part_by_part() -> None:
     messages: list[AgentMessage] = [said(10), answered(5, "c"), result("c", 900), answered(5)]
     small = Small(messages=messages, tools=[plain_tool("t")], system_prompt="p" * 400)
