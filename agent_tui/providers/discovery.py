@@ -188,7 +188,9 @@ async def _list(server: _Asker) -> list[Listing]:
         url += f"{'&' if '?' in url else '?'}{query}"
     listings = read(await server.get(url))
     is_open = any(listing.context_window is None for listing in listings)
-    if is_open and api.startswith("openai") and is_local(server.model.base_url):
+    # llama.cpp answers to Anthropic's API as well.
+    speaks = api.startswith("openai") or api == "anthropic"
+    if is_open and speaks and is_local(server.model.base_url):
         return await _with_local_facts(server, listings)
     return listings
 

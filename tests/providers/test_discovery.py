@@ -261,6 +261,18 @@ async def test_a_local_model_gets_the_window_of_its_server(
     assert (found.id, found.context_window, found.images) == (model_id, window, True)
 
 
+async def test_llamacpp_says_its_window_to_anthropics_api_too() -> None:
+    listed = {"data": [{"id": "model.gguf"}]}
+    props = {"default_generation_settings": {"n_ctx": 4096}}
+    script = tells({"/v1/models?limit=1000": listed, "/props": props})
+
+    async with serving(script) as server:
+        url = server.url.removesuffix("/v1")
+        found = await described(Model("lab", "m", api="anthropic", base_url=url))
+
+    assert (found.id, found.context_window) == ("m", 4096)
+
+
 async def test_a_model_whose_window_is_known_is_not_asked_about() -> None:
     async with serving(VLLM) as server:
         model = lab(server, context_window=7)
