@@ -59,7 +59,7 @@ class PlainText:
 
     def __init__(self, text: str, *, at_words: bool = False) -> None:
         """`at_words`: prose, whose rows end between words; else only the width counts."""
-        self._lines = _split(text)
+        self._lines = [piece for line in _split(text) for piece in _pieces(line)]
         self._at_words = at_words
 
     @property
@@ -328,6 +328,13 @@ def _cut_of(block: bytes) -> int:
 
 def _split(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n")
+
+
+def _pieces(line: str) -> Iterable[str]:
+    """A line, or several of no more than a block."""
+    if len(line) <= BLOCK_BYTES:
+        return (line,)
+    return (line[start : start + BLOCK_BYTES] for start in range(0, len(line), BLOCK_BYTES))
 
 
 def _runs_of(line: str, earlier: str) -> list[Run]:

@@ -273,7 +273,8 @@ class ToolBlock(Block):
     def _shown_target(self) -> str:
         if not self._members:
             return self._target
-        return group_target((member.name, member.path or member.target) for member in self._members)
+        calls = ((member.name, one_line(member.path) or member.target) for member in self._members)
+        return group_target(calls)
 
     def _header(self, canvas: Canvas, *, is_member: bool = False) -> list[Line]:
         click = toggle_on_click(self)

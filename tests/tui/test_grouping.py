@@ -57,6 +57,19 @@ async def test_reads_that_stand_together_are_one_line(tmp_path: Path) -> None:
         ]
 
 
+async def test_a_name_of_a_file_cannot_draw_outside_of_its_line() -> None:
+    @tool(name="read")
+    def read_any(path: str) -> str:
+        """Read."""
+        return "x"
+
+    script = calls(read("a\x1b[2Jb\nc"), read("\x1b]0;title\x07d"))
+    async with stage(script, text("ok"), tools=[read_any]) as s:
+        await s.session.prompt("go")
+
+        assert panels(s)[0].startswith("✓ read 2 files: ab c, d done")
+
+
 async def test_what_is_said_between_two_reads_keeps_them_apart(tmp_path: Path) -> None:
     tools = builtin_tools(project(tmp_path))
     one, two = calls(read("a.py")), calls(read("b.py"))

@@ -126,6 +126,21 @@ def test_colours_are_shown_and_nothing_else_of_an_escape_sequence() -> None:
     assert text.tail(100) == "plain\nred\n        x\n100%"
 
 
+def test_a_text_that_is_one_line_is_drawn_in_pieces() -> None:
+    text = PlainText("x" * 200_000)
+
+    assert text.lines == 4
+    assert sum(len("".join(shown(text, n))) for n in range(4)) == 200_000
+
+
+@given(st.text(max_size=200))
+def test_no_text_can_command_the_terminal(anything: str) -> None:
+    text = PlainText("\x1b]0;title\x07" + anything)
+    drawn = "".join("".join(shown(text, n)) for n in range(text.lines))
+
+    assert not set(drawn) & {"\x1b", "\x07", "\r", "\x08", "\x9b"}
+
+
 def test_long_lines_wrap_or_are_cut() -> None:
     text = PlainText("abcdefghij" * 2)
 
