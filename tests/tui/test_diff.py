@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 from hypothesis import given
@@ -12,7 +13,8 @@ from textual.style import Style
 
 from agent_tui.tools.diff import unified
 from agent_tui.tui.canvas import Canvas, Line, Run
-from agent_tui.tui.diff import diff_lines, diff_spans, read_diff
+from agent_tui.tui.diff import diff_lines, diff_spans
+from agent_tui.tui.diff_reading import read_diff
 from tests.tui.drawing import roles_canvas, rows, styled_rows
 
 DIFF = """\
@@ -102,6 +104,17 @@ def test_long_lines_wrap_below_their_text() -> None:
     drawn = Drawn("@@ -1 +1 @@\n+" + "abcdefgh" * 2, lead=[Run("| ")])
 
     assert rows(drawn, 16) == ["| 1 + abcdefghab", "|     cdefgh"]
+
+
+def test_reading_a_diff_costs_no_more_per_line_when_it_is_long() -> None:
+    def seconds(count: int) -> float:
+        diff = f"@@ -0,0 +1,{count} @@\n" + "".join(f"+line {n}\n" for n in range(count))
+        began = time.process_time()
+        read_diff(diff)
+        return time.process_time() - began
+
+    seconds(10)
+    assert seconds(16_000) < 8 * max(seconds(4_000), 0.005)
 
 
 def test_a_limit_says_what_is_left_out() -> None:
