@@ -108,13 +108,15 @@ def test_long_lines_wrap_below_their_text() -> None:
 
 def test_reading_a_diff_costs_no_more_per_line_when_it_is_long() -> None:
     def seconds(count: int) -> float:
-        diff = f"@@ -0,0 +1,{count} @@\n" + "".join(f"+line {n}\n" for n in range(count))
-        began = time.process_time()
-        read_diff(diff)
-        return time.process_time() - began
+        best = 10.0
+        for attempt in range(3):
+            lines = "".join(f"+line {n} {attempt}\n" for n in range(count))
+            began = time.process_time()
+            read_diff(f"@@ -0,0 +1,{count} @@\n{lines}")
+            best = min(best, time.process_time() - began)
+        return best
 
-    seconds(10)
-    assert seconds(16_000) < 8 * max(seconds(4_000), 0.005)
+    assert seconds(40_000) < 40 * max(seconds(2_000), 0.005)
 
 
 def test_a_limit_says_what_is_left_out() -> None:
