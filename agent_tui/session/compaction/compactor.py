@@ -10,7 +10,7 @@ from agent_tui.agent.calling import settled, unless_aborted
 from agent_tui.agent.hooks import MaybeAwaitable
 from agent_tui.agent.response import Response
 from agent_tui.core.abort import AbortSignal
-from agent_tui.core.errors import AgentError, ErrorInfo, error_to_info
+from agent_tui.core.errors import AgentError, ContextOverflowError, ErrorInfo, error_to_info
 from agent_tui.core.ids import now_ms
 from agent_tui.core.messages import AgentMessage, AssistantMessage, CompactionSummaryMessage
 from agent_tui.core.registry import stream_fn_for
@@ -27,6 +27,8 @@ from agent_tui.session.compaction.summary import (
     joined,
     max_output,
     prefix_request,
+    room_for,
+    text_size,
 )
 from agent_tui.session.context import estimate_context, fixed_tokens, message_tokens
 from agent_tui.session.events import (
@@ -39,6 +41,8 @@ from agent_tui.session.events import (
 from agent_tui.session.journal.tree import SessionTree
 from agent_tui.session.retry import Retries, RetryPolicy
 
+_SMALLER = 4
+"""So often a request that is too long is made again with half the material."""
 NOTHING = "There is nothing to summarise: all of the context is recent."
 
 
@@ -197,12 +201,17 @@ class Compactor:
         if cut.previous is not None:
             lists = self._earlier_files().to_text()
             history = cut.previous.summary.removesuffix(lists).rstrip()
+        room = room_for(model)
         if cut.history:
-            request = history_request(cut.history, history, focus, model)
-            history = await asking.ask(request, HISTORY_SHARE)
+            earlier, turns = history, cut.history
+            history = await asking.ask_in(
+                room, lambda fits: history_request(turns, earlier, focus, fits), HISTORY_SHARE
+            )
         prefix = ""
         if cut.prefix:
-            prefix = await asking.ask(prefix_request(cut.prefix, focus, model), PREFIX_SHARE)
+            prefix = await asking.ask_in(
+                room, lambda fits: prefix_request(cut.prefix, focus, fits), PREFIX_SHARE
+            )
         return joined(history, prefix, files.to_text())
 
     def _succeeded(self, reason: CompactionReason) -> None:
@@ -234,6 +243,20 @@ class _Asking:
     def usage(self) -> Usage | None:
         """The sum, failed attempts included; None before the first."""
         return add_usage(self._usages) if self._usages else None
+
+    async def ask_in(
+        self, room: int | None, make: Callable[[int | None], LlmContext], share: float
+    ) -> str:
+        """The same with less and less material, if the window is smaller than it is said to be."""
+        for _ in range(_SMALLER):
+            request = make(room)
+            try:
+                return await self.ask(request, share)
+            except _Failed as failed:
+                if failed.error is None or failed.error.code != ContextOverflowError.default_code:
+                    raise
+                room = text_size(request) // 2
+        return await self.ask(make(room), share)
 
     async def ask(self, request: LlmContext, share: float) -> str:
         """The text of one summary; raises `_Failed`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_tui.core.messages import AgentMessage, UserMessage
+from agent_tui.core.messages import AgentMessage, UserMessage, text_of
 from agent_tui.core.model import Model
 from agent_tui.core.stream import LlmContext
 from agent_tui.session.compaction.serialise import fitted, transcript_text
@@ -45,10 +45,12 @@ understand the rest: exact paths, names, error texts."""
 
 
 def history_request(
-    messages: Sequence[AgentMessage], previous: str | None, focus: str, model: Model
+    messages: Sequence[AgentMessage], previous: str | None, focus: str, room: int | None
 ) -> LlmContext:
-    """Asks for a summary of whole turns, or for a new version of `previous`."""
-    room = _room(model)
+    """Asks for a summary of whole turns, or for a new version of `previous`.
+
+    `room` is how many characters of material may be in it; None is without a limit.
+    """
     earlier = previous or "" if room is None else fitted(previous or "", room // 2)
     parts = [_record(messages, None if room is None else room - len(earlier))]
     if earlier:
@@ -58,15 +60,20 @@ def history_request(
     return _request(parts, focus)
 
 
-def prefix_request(messages: Sequence[AgentMessage], focus: str, model: Model) -> LlmContext:
+def prefix_request(messages: Sequence[AgentMessage], focus: str, room: int | None) -> LlmContext:
     """Asks for a short summary of the beginning of a turn."""
-    return _request([_record(messages, _room(model)), _PREFIX], focus)
+    return _request([_record(messages, room), _PREFIX], focus)
 
 
 def max_output(model: Model, share: float) -> int:
     """How many tokens such a summary may have."""
     room = int(share * reserve_for(model.context_window))
     return min(room, model.max_output_tokens or room)
+
+
+def text_size(request: LlmContext) -> int:
+    """How many characters such a request holds."""
+    return sum(len(text_of(message.content)) for message in request.messages)
 
 
 def joined(history: str, prefix: str, files: str) -> str:
@@ -81,7 +88,7 @@ def _request(parts: list[str], focus: str) -> LlmContext:
     return LlmContext(_SYSTEM, [UserMessage(content="\n\n".join(parts))], [])
 
 
-def _room(model: Model) -> int | None:
+def room_for(model: Model) -> int | None:
     """Characters of material that fit into one request; None where the window is not known."""
     window = model.context_window
     if window is None:

@@ -284,6 +284,18 @@ async def test_an_overflow_is_recovered_from_once_for_each_input() -> None:
     assert small.runs[-1].reason == "completed"
 
 
+async def test_a_summary_that_is_too_long_itself_is_asked_for_with_less() -> None:
+    small = Small(
+        OVERFLOW, OVERFLOW, OVERFLOW, text("S"), text("fine"), messages=full(20_000), window=None
+    )
+
+    await small.session.prompt("one")
+
+    sizes = [len(user_texts(request)[0]) for request in small.model.requests[1:4]]
+    assert sizes[0] > 1.5 * sizes[1] > 2 * sizes[2]
+    assert small.runs[-1].reason == "completed"
+
+
 async def test_the_failed_answer_stays_in_the_file_and_leaves_the_context(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     small = Small(OVERFLOW, text("S"), text("fine"), messages=full(3000), path=path)
