@@ -10,7 +10,17 @@ from importlib import import_module
 
 from benchmarks.report import Measure, Target, calibration, targets_table
 
-NAMES = ("start", "engine", "decoders", "rendering", "stream", "echo", "tools", "memory")
+NAMES = (
+    "start",
+    "engine",
+    "decoders",
+    "requests",
+    "rendering",
+    "stream",
+    "echo",
+    "tools",
+    "memory",
+)
 
 
 def main() -> None:

@@ -364,3 +364,34 @@ def test_ollamas_own_types_find_nothing_wrong(history: list[LlmMessage]) -> None
     target = SPEAKERS[-1]
     for message in body_for(target, normalise(history, target), "off")["messages"]:
         types.Message.model_validate(message)
+
+
+@every_target
+@settings(max_examples=15, deadline=None)
+@given(history=histories())
+def test_what_was_sent_before_is_sent_again_byte_for_byte(
+    target: Model, history: list[LlmMessage]
+) -> None:
+    """A server can go on from what it has cached; only its marks move."""
+    history = normalise(history, target)
+    more: list[LlmMessage] = [
+        AssistantMessage(content=[TextBlock(text="Well.")], api=target.api, model=target.id),
+        UserMessage(content="and?"),
+    ]
+
+    before, after = (sent_by(target, said) for said in (history, [*history, *more]))
+
+    assert after[: len(before)] == before
+
+
+def sent_by(target: Model, history: list[LlmMessage]) -> list[str]:
+    """The transcript in the request, entry by entry."""
+    body = body_for(target, normalise(history, target), "off")
+    entries = next(body[name] for name in ("messages", "input", "contents") if name in body)
+    for entry in entries:
+        if target.api == "anthropic":
+            for block in entry["content"]:
+                block.pop("cache_control", None)
+        # Ollama wants thoughts back as long as the turn runs, and not after it.
+        entry.pop("thinking", None)
+    return [json.dumps(entry) for entry in entries]
