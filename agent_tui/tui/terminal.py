@@ -19,6 +19,7 @@ from types import FrameType, TracebackType
 from typing import Any, Literal, TextIO
 
 from agent_tui.core.descriptors import copy_of, lead_nowhere
+from agent_tui.core.last_acts import do_last_acts
 from agent_tui.core.text import printable
 
 try:
@@ -220,6 +221,7 @@ def on_signals(call: Callable[[int], None], *, grace_seconds: float = 5.0) -> Ca
 
     def leave_at_once(number: int) -> None:
         put_back()
+        do_last_acts()
         os._exit(128 + number)
 
     # A plain handler rather than the loop's own: it runs even while the loop is busy.

@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from agent_tui.core.last_acts import at_last
 from agent_tui.tools.mcp.journal import Journal
 from agent_tui.tools.mcp.targets import Program
 from agent_tui.tools.process import MARK, Process, marked, processes, tree
@@ -165,6 +166,10 @@ class ServerProcess:
             if transport is not None:
                 transport.close()
 
+    def kill(self) -> None:
+        """End it and all that it has started, at once."""
+        self._signal(signal.SIGKILL)
+
     async def _left(self, seconds: float) -> bool:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + seconds
@@ -205,6 +210,7 @@ async def started(program: Program, journal: Journal) -> AsyncIterator[ServerPro
         start_new_session=True,
     )
     server = ServerProcess(process, mark, journal)
+    forget = at_last(server.kill)
     try:
         yield server
     finally:
@@ -214,6 +220,8 @@ async def started(program: Program, journal: Journal) -> AsyncIterator[ServerPro
         except asyncio.CancelledError:
             await asyncio.wait([ending])
             raise
+        finally:
+            forget()
 
 
 @asynccontextmanager
