@@ -48,7 +48,7 @@ def test_server(name: Annotated[str, typer.Argument(help="As in the settings.")]
         exit_with(f"there is no MCP server {name!r}; there is {known}")
     view = asyncio.run(_tried(settings, name))
     offers = [(tool, about) for tool, about in view.tools]
-    offers += [(f"/{view.name}:{prompt.name}", prompt.description) for prompt in view.prompts]
+    offers += [(f"/{command}", about) for command, about in view.prompts]
     for offered, about in offers:
         typer.echo(f"{offered:<40} {printable(' '.join(about.split())[:100])}")
     for notice in view.notices:

@@ -53,7 +53,8 @@ class ServerView:
     tools: tuple[tuple[str, str], ...]
     """Name for the model, and description, of each."""
     resources: tuple[str, ...]
-    prompts: tuple[RemotePrompt, ...]
+    prompts: tuple[tuple[str, str], ...]
+    """Command without its slash, and description, of each."""
     notices: tuple[str, ...]
     log: Sequence[str]
     log_file: str
@@ -277,7 +278,11 @@ class Servers:
             about=found.about,
             tools=tuple((tool.name, tool.description) for tool in tools),
             resources=tuple(each.uri for each in found.offer.resources),
-            prompts=found.offer.prompts,
+            prompts=tuple(
+                (command, prompt.description)
+                for command, (owner, prompt) in self.prompts().items()
+                if owner == name
+            ),
             notices=found.offer.notices,
             log=server.log() if server is not None else (),
             log_file=str(log) if log is not None and log.exists() else "",

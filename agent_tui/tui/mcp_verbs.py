@@ -141,7 +141,7 @@ def servers_text(view: Any) -> str:
         lines.append(f"  {plural(len(view.tools), 'tool')}:")
         lines += [f"    {name}  {clip(one_line(about), 100)}" for name, about in view.tools]
     if view.prompts:
-        names = ", ".join(f"/{view.name}:{prompt.name}" for prompt in view.prompts)
+        names = ", ".join(f"/{command}" for command, _ in view.prompts)
         lines.append(f"  {plural(len(view.prompts), 'prompt')}: {names}")
     if view.resources:
         lines.append(f"  {plural(len(view.resources), 'resource')}:")
