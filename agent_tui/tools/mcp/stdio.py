@@ -162,6 +162,7 @@ class ServerProcess:
             await self._left(LEAVE_SECONDS)
         finally:
             self._signal(signal.SIGKILL)
+            await self._left(LEAVE_SECONDS)  # until it is known to be dead
             transport = getattr(self._process, "_transport", None)
             if transport is not None:
                 transport.close()
