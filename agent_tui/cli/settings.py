@@ -80,6 +80,7 @@ def show() -> None:
     rows = {
         "model": f"{settings.model} ({settings.model_reason})",
         "thinking": settings.thinking or "off",
+        "fallback": ", then ".join(settings.fallback) or "nobody",
         "mode": settings.mode,
         "max_iterations": settings.max_iterations or 100,
         "budget": _budget(settings),
