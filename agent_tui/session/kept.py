@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agent_tui.agent.agent import Agent
 from agent_tui.core.errors import InvalidInputError, SessionError
@@ -14,6 +14,9 @@ from agent_tui.session.journal.journal import Drafts, Journal
 from agent_tui.session.journal.recorder import Recorder
 from agent_tui.session.journal.resume import Resumed
 from agent_tui.session.journal.tree import SessionTree, summary_of
+
+if TYPE_CHECKING:
+    from agent_tui.session.branches import Branches
 
 
 class Kept:
@@ -25,6 +28,23 @@ class Kept:
     resumed: Resumed | None
     """What was found, if the session was opened again; None for a new one."""
     _recorder: Recorder
+    _context_tokens: int | None
+
+    @property
+    def is_running(self) -> bool:
+        """A turn is running."""
+        raise NotImplementedError
+
+    @property
+    def branches(self) -> Branches:
+        """Going back, going another way."""
+        from agent_tui.session.branches import Branches
+
+        return Branches(self)
+
+    def forget_context(self) -> None:
+        """The transcript is another: its size is to be counted anew."""
+        self._context_tokens = None
 
     @property
     def id(self) -> str:

@@ -196,6 +196,10 @@ class Journal:
                 json.dump({"text": drafts.text, "stash": drafts.stash}, out, ensure_ascii=False)
             staged.replace(path)
 
+    def keep_draft(self, text: str) -> None:
+        """Have this in the composer when the session is opened."""
+        self.drafts = Drafts(text)
+
     @property
     def _drafts_path(self) -> Path | None:
         path = self.path
