@@ -29,14 +29,15 @@ def open_chat(flags: Flags) -> int:
     if flags.linear:
         return _open_linear(flags)
     screen = _chat(flags)
-    while screen.reopens:
-        choice = replace(flags.session, resume=screen.next_session, recover=False, fork=False)
+    while (another := screen.leaving.another) is not None:
+        screen.session.agent.reset()  # an agent of the person's own is the same object again
+        choice = replace(flags.session, resume=another.session_id, recover=False, fork=False)
         flags = replace(flags, session=choice)
-        screen = _chat(flags)
+        screen = _chat(flags, another.news)
     return screen.return_code or 0
 
 
-def _chat(flags: Flags) -> ChatApp:
+def _chat(flags: Flags, news: str = "") -> ChatApp:
     """The chat after it was run."""
     loaded, search = _load(flags)  # local servers answer while the screen is being loaded
     from agent_tui.tui import ChatApp
@@ -54,7 +55,7 @@ def _chat(flags: Flags) -> ChatApp:
 
         return await open_session(settings)
 
-    screen = ChatApp(open_session, settings=settings)
+    screen = ChatApp(open_session, settings=settings, news=news)
     screen.run()
     return screen
 

@@ -10,6 +10,7 @@ from typing import Literal
 from agent_tui.core.errors import AgentBusyError, InvalidInputError, SessionError
 from agent_tui.core.ids import new_id
 from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMessage, UserMessage
+from agent_tui.session.checkpoints import RestoreReport
 from agent_tui.session.journal.entries import Entry
 from agent_tui.session.journal.journal import fork_session
 from agent_tui.session.journal.tree import SessionTree, summary_of
@@ -17,6 +18,8 @@ from agent_tui.session.kept import Kept
 
 PointKind = Literal["user", "answer", "summary", "other"]
 REWIND, REDO = "rewind", "redo"
+RESTORED = "restored"
+"""The `custom` entry that says what was done with the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +58,20 @@ class Branches:
         here = {entry.id for entry in self._tree.path()}
         return list(self._points(None, 0, here))
 
-    def rewind(self, entry_id: str) -> str:
+    def first_left(self, entry_id: str) -> str | None:
+        """The first message of the person's on the way here that going there leaves behind."""
+        entry = self._tree.get(entry_id)
+        if entry is None:
+            return None
+        is_prompt = isinstance(entry.message, UserMessage)
+        kept = {one.id for one in self._tree.path(entry_id)} - ({entry_id} if is_prompt else set())
+        left = (one for one in self._tree.path() if one.id not in kept)
+        return next((one.id for one in left if isinstance(one.message, UserMessage)), None)
+
+    def rewind(self, entry_id: str, report: RestoreReport | None = None) -> str:
         """Go back: to before a message of the person's own, whose text is returned, or to another.
+
+        `report` is what was done with the files, so that `restored` knows it later.
 
         Raises:
             AgentBusyError: A turn is running.
@@ -69,7 +84,24 @@ class Branches:
         text = entry.message.text if isinstance(entry.message, UserMessage) else ""
         target = entry.parent_id if isinstance(entry.message, UserMessage) else entry_id
         self._go(target, REWIND)
+        if report is not None:
+            files = [str(path) for path in report.restored]
+            self._session.journal.add_custom(
+                RESTORED, {"position": report.position, "files": files}
+            )
         return text
+
+    @property
+    def restored(self) -> RestoreReport | None:
+        """What the last `rewind` did with the files; None if it left them alone."""
+        move = self._last_move()
+        for entry in reversed([*self._tree] if move is not None else []):
+            if entry is move:
+                return None
+            if entry.type == "custom" and entry.data.get("custom_type") == RESTORED:
+                data = entry.data["data"]
+                return RestoreReport(tuple(map(Path, data["files"])), (), int(data["position"]))
+        return None
 
     @property
     def can_redo(self) -> bool:

@@ -81,6 +81,7 @@ class ChatApp(App[None], inherit_bindings=False):
         source: Any,
         *,
         settings: Settings | None = None,
+        news: str = "",
         clock: Callable[[], float] = time.monotonic,
         environ: Mapping[str, str] = os.environ,
     ) -> None:
@@ -93,9 +94,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.is_ready = False
         """The session is open. What is sent before waits until it is."""
         self.settings = settings
-        self.reopens = False
-        self.next_session: str | None = None
-        """The chat was left to be opened anew, with the settings as they are now."""
+        self._news = news
         self._source = source
         self._environ = environ
         self._cwd = settings.cwd if settings is not None else Path.cwd()
@@ -188,6 +187,8 @@ class ChatApp(App[None], inherit_bindings=False):
             warm.up()
 
     def _greet(self) -> None:
+        if self._news:
+            self.presenter.say(self._news)
         problems = [*self._problems]
         if self._history.problem:
             problems.append(self._history.problem)
@@ -408,12 +409,8 @@ class ChatApp(App[None], inherit_bindings=False):
         """The palette offers the same verbs as the slash commands."""
         for command in COMMANDS:
             if command.in_palette:
-                key = f" ({command.key})" if command.key else ""
-                yield SystemCommand(
-                    f"/{command.name}",
-                    f"{command.summary}{key}",
-                    partial(self.run_verb, command.name),
-                )
+                act = partial(self.run_verb, command.name)
+                yield SystemCommand(f"/{command.name}", command.summary_with_key, act)
 
     def stop_turn(self) -> None:
         """Abort: the status says so at once, the rest follows."""

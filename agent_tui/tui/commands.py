@@ -32,6 +32,11 @@ class Command:
         return self.argument.isupper() and not self.argument.startswith("[")
 
     @property
+    def summary_with_key(self) -> str:
+        """What it does, and the key that does the same."""
+        return f"{self.summary} ({self.key})" if self.key else self.summary
+
+    @property
     def usage(self) -> str:
         """`/no [comment]`."""
         return f"/{self.name} {self.argument}".rstrip()
@@ -99,6 +104,9 @@ COMMANDS: tuple[Command, ...] = (
     Command("trust", "use what this folder brings along, or do not", "trust", "[no]"),
     Command("new", "begin a new session; this one is kept", "new"),
     Command("resume", "go on with another session", "resume", "[ID]"),
+    Command("rewind", "go back to before a message; redo undoes it", "rewind", "[redo]", "esc esc"),
+    Command("tree", "look at all branches, and go to any place", "tree"),
+    Command("fork", "go on with a copy of this session", "fork"),
     Command("name", "give this session a name", "name", "NAME", in_palette=False),
     Command("export", "write this session as .md, .html or .jsonl", "export", "[FILE]"),
     Command("expand", "expand or collapse all panels", "expand", key="ctrl+o"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -15,12 +16,24 @@ LEAVE_SECONDS = 2.5
 """How long leaving waits for a turn to end."""
 
 
+@dataclass(frozen=True, slots=True)
+class Another:
+    """The chat that follows this one."""
+
+    session_id: str | None
+    """None is a new session."""
+    news: str = ""
+    """What to say there."""
+
+
 class Leaving:
     """The way out of the chat."""
 
     def __init__(self, app: ChatApp) -> None:
         self._app = app
         self._has_warned = False
+        self.another: Another | None = None
+        """What the chat was left for, if it is to be opened anew."""
 
     def ask(self) -> None:
         """Leave; the first time with pending messages only warn."""
@@ -42,10 +55,12 @@ class Leaving:
             return f"Not saved ({session.unsaved}): the end of the session"
         return f"{pending} pending" if pending and not session.is_saved else ""
 
-    def for_another(self, session_id: str | None) -> None:
-        """Let whoever opened the chat open it again, with that session; None is a new one."""
-        self._app.reopens = True
-        self._app.next_session = session_id
+    def for_another(self, session_id: str | None, news: str = "") -> None:
+        """Let whoever opened the chat open it again, with that session; None is a new one.
+
+        `news` is said there.
+        """
+        self.another = Another(session_id, news)
         self._app.exit()
 
     def stay(self) -> None:

@@ -102,8 +102,11 @@ class Presses:
         app.chrome.end_flash()
         if app.prompt.close_popup():
             return
-        if app.stop_keys.escape(running=app.is_busy) == "abort":
+        act = app.stop_keys.escape(running=app.is_busy)
+        if act == "abort":
             app.stop_turn()
+        elif act == "rewind":
+            app.run_verb("rewind")
         elif not app.is_busy:
             app.screen.clear_selection()
 

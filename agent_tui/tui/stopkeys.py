@@ -10,10 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-StopAct = Literal["abort", "kill", "copy", "stash", "arm_quit", "quit", "ignore"]
+StopAct = Literal["abort", "kill", "copy", "stash", "arm_quit", "quit", "rewind", "ignore"]
 
 GUARD_SECONDS = 1.5
 """After a stop has finished, further presses of Ctrl+C are ignored for this long."""
+DOUBLE_SECONDS = 0.6
+"""How soon after the first a second Esc belongs to it."""
 ARMED_SECONDS = 2.0
 """How long a second Ctrl+C on an empty composer quits."""
 
@@ -26,6 +28,7 @@ class StopKeys:
     stopping_since: float | None = None
     stopped_at: float | None = None
     _armed_at: float | None = None
+    _escaped_at: float | None = None
 
     def ctrl_c(self, *, running: bool, has_selection: bool, has_draft: bool) -> StopAct:
         """What this press does."""
@@ -43,10 +46,14 @@ class StopKeys:
         return "arm_quit"
 
     def escape(self, *, running: bool) -> StopAct:
-        """Esc with no popup open: it stops, and never kills or quits."""
-        if not running or self.stopping_since is not None:
+        """Esc with no popup open: stops, never kills or quits; twice at rest it goes back."""
+        if running:
+            return "ignore" if self.stopping_since is not None else self._stop()
+        if self._within(self.stopped_at, GUARD_SECONDS):
             return "ignore"
-        return self._stop()
+        is_second = self._within(self._escaped_at, DOUBLE_SECONDS)
+        self._escaped_at = None if is_second else self.now()
+        return "rewind" if is_second else "ignore"
 
     def run_began(self) -> None:
         """A run began, for instance the one that a stop made room for."""

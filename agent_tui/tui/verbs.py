@@ -15,6 +15,7 @@ from agent_tui.core.model import THINKING_LEVELS
 from agent_tui.tui.approval_verbs import MODES, SCOPES, ApprovalVerbs
 from agent_tui.tui.block_verbs import BlockVerbs
 from agent_tui.tui.blocks import AssistantBlock, ThoughtBlock, ToolBlock
+from agent_tui.tui.branch_verbs import BranchVerbs
 from agent_tui.tui.budget import more_of
 from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
 from agent_tui.tui.complete import CommandHint
@@ -54,6 +55,7 @@ class Verbs:
             self.own,
             self.on_blocks,
             self.sessions,
+            BranchVerbs(app),
             self.on_context,
             ApprovalVerbs(app),
             McpVerbs(app),

@@ -294,7 +294,7 @@ async def test_trust_is_kept_and_opens_the_chat_anew(tmp_path: Path, project: Pa
         app.run_verb("trust")
 
     settings = load_settings(Flags(cwd=project), {"AGENT_TUI_HOME": str(home)}, project)
-    assert app.reopens
+    assert app.leaving.another is not None
     assert (settings.is_trusted, settings.asks_for_trust) == (True, False)
 
 
@@ -304,7 +304,7 @@ async def test_a_conversation_is_not_lost_for_trust(tmp_path: Path, project: Pat
         await _until(pilot, lambda: len(app.session.agent.state.messages) == 2)
         app.run_verb("trust")
 
-        assert not app.reopens
+        assert app.leaving.another is None
         assert "Trusted: /reload uses its tools" in as_text(app.chrome.rows("hint"))
 
 

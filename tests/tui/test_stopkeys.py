@@ -87,6 +87,17 @@ def test_escape_stops_once_and_never_kills() -> None:
     assert acts == ["abort", "ignore", "ignore"]
 
 
+def test_escape_twice_at_rest_goes_back_but_not_after_a_pause() -> None:
+    clock = Clock()
+    keys = StopKeys(clock)
+
+    acts = [keys.escape(running=False)]
+    clock.time += 5
+    acts += [keys.escape(running=False), keys.escape(running=False), keys.escape(running=False)]
+
+    assert acts == ["ignore", "ignore", "rewind", "ignore"]
+
+
 def test_a_run_that_follows_a_stop_can_be_stopped_again() -> None:
     keys = StopKeys(Clock())
     press(keys, running=True)
@@ -113,7 +124,9 @@ def test_no_stop_key_quits_within_the_guard_time_of_a_stop(steps: list[str]) -> 
         elif step == "wait":
             clock.time += 0.4
         elif step == "escape":
-            assert keys.escape(running=running) in ("abort", "ignore")
+            given = keys.escape(running=running)
+            assert str(given) in (("abort", "ignore") if running else ("rewind", "ignore"))
+            assert str(given) != "rewind" or clock.time - stopped_at >= 1.5
         elif step == "ctrl_c":
             act = press(keys, running=running)
             assert act in ("abort", "kill") if running else act not in ("abort", "kill")

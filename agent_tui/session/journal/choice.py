@@ -26,9 +26,9 @@ def journal_for(settings: Settings) -> Journal:
     if path is None:
         raise ConfigError(f"there is no session of {cwd} yet; agent-tui begins one")
     if choice.recover:
-        return recover_session(path, store.new_path())
+        return recover_session(path, store.new_path(), durable=settings.fsync)
     if choice.fork:
-        return fork_session(path, store.new_path())
+        return fork_session(path, store.new_path(), durable=settings.fsync)
     try:
         return Journal.open(path, cwd, durable=settings.fsync)
     except SessionError as error:

@@ -17,6 +17,8 @@ from typing import IO
 from agent_tui.core.errors import SessionError
 
 _log = logging.getLogger(__name__)
+RETRY_SECONDS = 2.0
+"""After so long what could not be written is tried again, if nothing else happens before."""
 _FILE_MODE, _FOLDER_MODE = 0o600, 0o700
 
 
@@ -98,6 +100,8 @@ class JournalFile:
         if self.problem is None:
             _log.warning("the session is not saved: %s", reason)
         self.problem = reason
+        with contextlib.suppress(RuntimeError):  # no loop: the next append tries again
+            asyncio.get_running_loop().call_later(RETRY_SECONDS, self.flush)
 
     def _open(self) -> IO[bytes]:
         for folder in reversed([self.path.parent, self.path.parent.parent]):

@@ -15,7 +15,7 @@ from agent_tui.core.ids import new_id, now_ms
 from agent_tui.core.messages import AgentMessage, CompactionSummaryMessage
 from agent_tui.session.journal.entries import Entry, Header
 from agent_tui.session.journal.file import JournalFile
-from agent_tui.session.journal.reading import SessionFile, read_session, recover
+from agent_tui.session.journal.reading import SessionFile, read_header, read_session, recover
 from agent_tui.session.journal.repair import repair, write_session
 from agent_tui.session.journal.tree import SessionTree
 
@@ -160,8 +160,7 @@ class Journal:
     @property
     def name(self) -> str | None:
         """What the person called the session."""
-        entry = next((one for one in reversed([*self.tree]) if one.type == "session_info"), None)
-        return None if entry is None else entry.data.get("name")
+        return self.tree.name
 
     @name.setter
     def name(self, name: str | None) -> None:
@@ -206,7 +205,9 @@ class Journal:
         return None if path is None else path.with_suffix(".draft")
 
 
-def fork_session(source: Path, target: Path, *, to: str | None = None) -> Journal:
+def fork_session(
+    source: Path, target: Path, *, to: str | None = None, durable: bool = True
+) -> Journal:
     """A new session with the entries of another one up to `to` (None: up to where it is).
 
     The source is not changed and need not be free.
@@ -228,28 +229,30 @@ def fork_session(source: Path, target: Path, *, to: str | None = None) -> Journa
         and entry.data.get("target_id") in copied
     ]
     header = Header(target.stem, found.header.cwd, now_ms(), parent_session=found.header.id)
-    return _made(target, header, [*path, *_in_a_row(labels)])
+    return _made(target, header, [*path, *_in_a_row(labels)], durable)
 
 
-def recover_session(source: Path, target: Path) -> Journal:
+def recover_session(source: Path, target: Path, *, durable: bool = True) -> Journal:
     """A new session with everything of a damaged one that can be read.
 
     Raises:
         SessionError: The new file cannot be written.
     """
     entries, notices = recover(source)
-    header = Header(target.stem, "", now_ms(), parent_session=source.stem)
-    journal = _made(target, header, entries)
+    old = read_header(source)
+    cwd = "" if old is None else old.cwd
+    header = Header(target.stem, cwd, now_ms(), parent_session=source.stem)
+    journal = _made(target, header, entries, durable)
     journal.notices = (f"{len(entries)} entries of {source.name} were read", *notices)
     return journal
 
 
-def _made(target: Path, header: Header, entries: Sequence[Entry]) -> Journal:
+def _made(target: Path, header: Header, entries: Sequence[Entry], durable: bool) -> Journal:
     try:
         write_session(target, header, entries)
     except OSError as error:
         raise SessionError(f"{target}: {error.strerror}", code="io", path=str(target)) from None
-    return Journal.open(target, Path(header.cwd))
+    return Journal.open(target, Path(header.cwd), durable=durable)
 
 
 def _in_a_row(entries: Sequence[Entry]) -> list[Entry]:

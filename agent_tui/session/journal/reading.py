@@ -44,18 +44,16 @@ def read_session(path: Path) -> SessionFile | None:
         SessionError: It cannot be read (`io`), or it is damaged or no session (`corrupt`, with the
             line if there is one).
     """
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise SessionError(f"{path}: {error.strerror}", code="io", path=str(path)) from None
+    data = _bytes_of(path)
     if not data.strip():
         return None
     lines = data.split(b"\n")
     file = SessionFile(path, _header(path, lines[0]))
     reading = _Reading(file)
+    last = max((number for number, line in enumerate(lines, 1) if line.strip()), default=0)
     for number, line in enumerate(lines[:-1], 1):
         if number > 1 and line.strip():
-            reading.take(number, line, is_last=not b"".join(lines[number:]).strip())
+            reading.take(number, line, is_last=number == last)
         if not file.torn:
             file.size += len(line) + 1
     if lines[-1]:
@@ -120,6 +118,8 @@ class _Reading:
             raise self._damaged(number, "has no type")
         if not isinstance(record.get("id"), str):
             return  # of a later version, or somebody else's: kept in the file, and not ours to use
+        if not isinstance(record.get("parent_id"), str | None):
+            raise self._damaged(number, "follows nothing that can be named")
         try:
             entry = Entry.of(record)
         except ValueError:
@@ -147,28 +147,41 @@ class _Reading:
 
 
 def recover(path: Path) -> tuple[list[Entry], list[str]]:
-    """Every entry of a damaged file that can be read, each behind the last one before it."""
+    """Every entry of a damaged file that can be read, each behind the last one before it.
+
+    Raises:
+        SessionError: The file cannot be read at all (`io`).
+    """
     entries: list[Entry] = []
     notices: list[str] = []
     known: set[str] = set()
-    for number, line in enumerate(path.read_bytes().split(b"\n"), 1):
+    for number, line in enumerate(_bytes_of(path).split(b"\n"), 1):
         record = _object(line)
         records = [record] if record is not None else _glued(line)
         if not records and line.strip():
             notices.append(f"line {number} could not be read")
         for one in records:
-            if one.get("type") == "session" or one.get("id") in known:
+            if one.get("type") == "session" or not isinstance(one.get("id"), str):
+                continue
+            if one["id"] in known:
                 continue
             try:
                 entry = Entry.of(one)
-            except (ValueError, KeyError):
+            except (ValueError, KeyError, TypeError):
                 notices.append(f"line {number} could not be read")
                 continue
-            if entry.parent_id not in known:
+            if not isinstance(entry.parent_id, str) or entry.parent_id not in known:
                 entry = replace(entry, parent_id=entries[-1].id if entries else None)
             known.add(entry.id)
             entries.append(entry)
     return entries, notices
+
+
+def _bytes_of(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise SessionError(f"{path}: {error.strerror}", code="io", path=str(path)) from None
 
 
 def _header(path: Path, line: bytes) -> Header:

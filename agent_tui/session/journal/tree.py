@@ -21,6 +21,8 @@ class SessionTree:
         self.leaf: str | None = None
         """The entry behind which the next one comes; None before the first."""
         self.has_messages = False
+        self.name: str | None = None
+        """What the person called the session."""
         for entry in entries:
             self.add(entry)
 
@@ -28,6 +30,9 @@ class SessionTree:
         """Take an entry in; the leaf is behind it, or where it says."""
         self._entries[entry.id] = entry
         self.has_messages = self.has_messages or entry.message is not None
+        if entry.type == "session_info":
+            name = entry.data.get("name")
+            self.name = name if isinstance(name, str) else None
         if entry.type == "leaf":
             target = entry.data.get("target_id")
             if target is None or target in self._entries:

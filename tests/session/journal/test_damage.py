@@ -191,6 +191,30 @@ async def test_other_damage_is_refused_with_its_line_and_the_file_left_alone(
     assert path.read_bytes() == damaged
 
 
+@pytest.mark.parametrize("field", ["id", "parent_id"])
+async def test_ids_that_are_none_are_refused_or_passed_over_and_never_crash(
+    field: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "s.jsonl"
+    await healthy(path)
+    lines = path.read_bytes().splitlines(keepends=True)
+    place = place_of(lines, 4)
+    record = json.loads(lines[place])
+    lines[place] = json.dumps({**record, field: [1]}).encode() + b"\n"
+    path.write_bytes(b"".join(lines))
+
+    if field == "parent_id":
+        with pytest.raises(SessionError) as refused:
+            opened(path)
+        assert refused.value.line == place + 1
+    recover_session(path, tmp_path / "new.jsonl").close()
+    session, model = opened(tmp_path / "new.jsonl", text("ok"))
+    await session.prompt("go on")
+    session.close()
+
+    assert problems_of(model.requests[0]) == []
+
+
 async def test_what_can_be_read_of_a_damaged_session_becomes_a_new_one(tmp_path: Path) -> None:
     path, new = tmp_path / "s.jsonl", tmp_path / "new.jsonl"
     messages = await healthy(path)
