@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from agent_tui.core.errors import AgentError
 from agent_tui.core.model import THINKING_LEVELS
@@ -37,30 +37,22 @@ class Verbs:
     PARTS: ClassVar[tuple[type, ...]] = (
         OwnCommands,
         BlockVerbs,
-        ApprovalVerbs,
         SessionVerbs,
+        BranchVerbs,
         ContextVerbs,
+        ApprovalVerbs,
         McpVerbs,
     )
-    """Classes that have further verbs."""
+    """Classes with further verbs, one for each area that has several."""
 
     def __init__(self, app: ChatApp) -> None:
         self._app = app
         self.models = ModelMenu(app)
-        self.own = OwnCommands(app)
-        self.on_blocks = BlockVerbs(app)
-        self.sessions = SessionVerbs(app)
-        self.on_context = ContextVerbs(app)
-        self._parts: tuple[object, ...] = (
-            self.own,
-            self.on_blocks,
-            self.sessions,
-            BranchVerbs(app),
-            self.on_context,
-            ApprovalVerbs(app),
-            McpVerbs(app),
-        )
-        """Objects with further verbs: one for each area that has several."""
+        self._parts: dict[type, Any] = {part: part(app) for part in self.PARTS}
+        self.own: OwnCommands = self._parts[OwnCommands]
+        self.on_blocks: BlockVerbs = self._parts[BlockVerbs]
+        self.sessions: SessionVerbs = self._parts[SessionVerbs]
+        self.on_context: ContextVerbs = self._parts[ContextVerbs]
 
     def run(self, parsed: Parsed) -> str | None:
         """Do what a command line says."""
@@ -73,7 +65,7 @@ class Verbs:
 
     def _verb(self, action: str) -> Callable[[str], str | None]:
         """What does `action`: a method here, or of one of the parts."""
-        owner = next(part for part in (self, *self._parts) if hasattr(part, action))
+        owner = next(part for part in (self, *self._parts.values()) if hasattr(part, action))
         verb: Callable[[str], str | None] = getattr(owner, action)
         return verb
 
