@@ -32,7 +32,8 @@ def main() -> int:
         for loss in life.losses:
             print("LOSS", loss, flush=True)
         print(
-            f"{kills} kills, {losses} losses ({life.requests} requests, {life.texts} texts)",
+            f"{kills} kills, {losses} losses ({life.requests} requests, {life.texts} texts, "
+            f"{life.summaries} summaries)",
             flush=True,
         )
     return 1 if losses else 0

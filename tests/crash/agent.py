@@ -20,7 +20,6 @@ from agent_tui.testing import ScriptedModel, call, calls, end, pause, text
 from tests.session.journal.kept import problems_of
 
 DIARY = Path(os.environ.get("CRASH_DIARY", "diary.jsonl"))
-COST = Usage(input=100, output=20, total=120, cost_usd=0.001)
 BEAT = 0.02
 
 
@@ -54,21 +53,32 @@ async def check(what: str) -> str:
 async def stream(
     model: Model, context: LlmContext, options: StreamOptions
 ) -> AsyncIterator[StreamEvent]:
-    """A message of the person is answered with two calls, their results with words."""
+    """A message of the person is answered with two calls, their results with words.
+
+    The window is small: every few turns the older part of the conversation is summarised.
+    """
     messages = context.messages
+    size = sum(len(message.model_dump_json()) for message in messages) // 8
+    used = end(usage=Usage(input=size, output=20, total=size + 20, cost_usd=0.001))
+    if not context.tools:  # a summary is asked for, which happens now and then
+        note(summary=len(messages))
+        parts = [pause(BEAT), text("Much was done. " * 4, chunk=8), used]
+        async for event in ScriptedModel([parts])(model, context, options):
+            yield event
+        return
     note(request=[message.id for message in messages], problems=problems_of(context))
     asked = [m for m in messages if isinstance(m, UserMessage)][-1]
     if isinstance(messages[-1], ToolResultMessage):
-        parts = [pause(BEAT), text(f"Done with {asked.text}. " * 4, chunk=8), end(usage=COST)]
+        parts = [pause(BEAT), text(f"Done with {asked.text}. " * 4, chunk=8), used]
     else:
         both = calls(
             call("work", {"what": f"work {len(messages)} {asked.id}"}),
             call("check", {"what": f"check {len(messages)} {asked.id}"}),
         )
-        parts = [text("On it. " * 4, chunk=4), pause(BEAT), both, end(usage=COST)]
+        parts = [text("On it. " * 4, chunk=4), pause(BEAT), both, used]
     async for event in ScriptedModel([parts])(model, context, options):
         await asyncio.sleep(0.001)
         yield event
 
 
-agent = Agent("test/crash", tools=[work, check], stream_fn=stream)
+agent = Agent(Model("test", "crash", context_window=1500), tools=[work, check], stream_fn=stream)

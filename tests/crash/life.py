@@ -33,6 +33,8 @@ class Life:
     kills: int = 0
     requests: int = 0
     """Model calls that were begun."""
+    summaries: int = 0
+    """How often the conversation was summarised."""
     losses: list[str] = field(default_factory=list)
     _seen: dict[str, str] = field(default_factory=dict)
     """Id → text of everything of the person's that was ever in the file."""
@@ -116,7 +118,9 @@ class Life:
             return
         tree = SessionTree(found.entries)
         messages = [entry.message for entry in tree if entry.message is not None]
-        self._check_diary(when, {message.id for message in messages})
+        summaries = {entry.id for entry in tree if entry.type == "compaction"}
+        self.summaries = len(summaries)
+        self._check_diary(when, {message.id for message in messages} | summaries)
         self._check_texts(when, tree, messages)
 
     def _check_diary(self, when: str, ids: set[str]) -> None:
