@@ -12,7 +12,8 @@ from agent_tui.version import __version__
 app = typer.Typer(
     name="agent-tui",
     help="A terminal chat for working with LLM agents: steer, queue and stop while they work.",
-    epilog="Without a command the chat starts: agent-tui [OPTIONS] is agent-tui chat [OPTIONS].",
+    epilog="Without a command the chat starts: agent-tui [OPTIONS] is agent-tui chat [OPTIONS]; "
+    "agent-tui chat --help lists them.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

@@ -74,7 +74,7 @@ def trust(
 @config_app.command()
 def show() -> None:
     """Print what the settings of a start here come to."""
-    from agent_tui.config import Flags
+    from agent_tui.config import DEFAULT_THEME, Flags
 
     settings = settings_for(Flags())
     rows = {
@@ -84,7 +84,7 @@ def show() -> None:
         "mode": settings.mode,
         "max_iterations": settings.max_iterations or 100,
         "budget": _budget(settings),
-        "theme": settings.theme or "default",
+        "theme": settings.theme or DEFAULT_THEME,
         "after_abort": settings.after_abort,
         "steering_mode": settings.steering_mode,
         "follow_up_mode": settings.follow_up_mode,

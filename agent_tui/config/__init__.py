@@ -15,6 +15,7 @@ from agent_tui.config.rules import (
 )
 from agent_tui.config.settings import (
     APIS,
+    DEFAULT_THEME,
     LATEST,
     LIMITS,
     PICK,
@@ -40,6 +41,7 @@ from agent_tui.config.trust import (
 
 __all__ = [
     "APIS",
+    "DEFAULT_THEME",
     "LATEST",
     "LIMITS",
     "NOT_TRUSTED",

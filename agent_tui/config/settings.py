@@ -21,6 +21,7 @@ LocalServers = Literal["find", "ignore"]
 Compaction = Literal["auto", "off"]
 NotifyBy = Literal["bell", "osc9", "osc777", "off"]
 
+DEFAULT_THEME = "harbour"
 APIS = ("openai-chat", "openai-responses", "anthropic", "gemini", "ollama", "demo")
 TIMEOUTS = ("connect", "first_byte", "first_event", "stall")
 LIMITS: Mapping[str, tuple[Scope, LimitKind]] = {

@@ -17,9 +17,9 @@ from textual.app import App
 from textual.color import Color, ColorParseError
 from textual.theme import Theme
 
+from agent_tui.config import DEFAULT_THEME
 from agent_tui.core.errors import ConfigError
 
-DEFAULT_THEME = "harbour"
 ROLES: Mapping[str, str] = {
     "user": "primary",
     "tool-running": "warning",

@@ -9,6 +9,7 @@ import pytest
 from textual.app import App, ComposeResult
 from textual.color import Color
 
+from agent_tui.config import DEFAULT_THEME
 from agent_tui.core.errors import ConfigError
 from agent_tui.tui import looks, themes
 from agent_tui.tui.transcript import Transcript
@@ -43,7 +44,7 @@ def test_there_are_dark_and_light_themes() -> None:
     loaded = themes.load_themes([])
 
     assert {theme.dark for theme in loaded} == {True, False}
-    assert themes.DEFAULT_THEME in [theme.name for theme in loaded]
+    assert DEFAULT_THEME in [theme.name for theme in loaded]
 
 
 @pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
@@ -144,7 +145,7 @@ async def test_wrong_themes_are_told_and_the_program_starts(tmp_path: Path) -> N
     app = Stage(tmp_path, "no-such-theme")
 
     async with app.run_test():
-        assert app.theme == themes.DEFAULT_THEME
+        assert app.theme == DEFAULT_THEME
         assert len(app.problems) == 2
         assert app.problems[1].startswith("There is no theme 'no-such-theme'; known are ")
 
