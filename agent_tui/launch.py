@@ -60,6 +60,27 @@ def _chat(flags: Flags, news: str = "") -> ChatApp:
     return screen
 
 
+def open_replay(
+    path: Path, cwd: Path, *, speed: float, until: int | None, theme: str | None
+) -> int:
+    """Play a recorded session in the chat's screen; returns the exit code."""
+    from agent_tui.config import find_folders
+    from agent_tui.session.replay import Pace, Player, load_recording
+    from agent_tui.tui.replay import ReplayApp
+    from agent_tui.tui.themes import theme_files
+
+    recording = load_recording(path)
+    _require_terminal()
+    folder = find_folders(os.environ).themes
+    known = theme_files([folder])
+    if theme is not None and theme not in known:
+        raise ConfigError(f"--theme: there is no theme {theme!r}; known: {', '.join(known)}")
+    player = Player(recording, cwd, Pace(speed, until))
+    screen = ReplayApp(player, theme=theme, themes_folder=folder)
+    screen.run()
+    return screen.return_code or 0
+
+
 def _open_linear(flags: Flags) -> int:
     from agent_tui.config import NOT_TRUSTED
     from agent_tui.linear.chat import run_linear

@@ -8,12 +8,12 @@ from __future__ import annotations
 import os
 import sys
 
-from agent_tui.cli import chat, mcp, models, sessions, settings
+from agent_tui.cli import chat, mcp, models, replay, sessions, settings
 from agent_tui.cli.program import app
 from agent_tui.config import PICK
 from agent_tui.launch import exit_with
 
-__all__ = ["app", "chat", "main", "mcp", "models", "sessions", "settings"]
+__all__ = ["app", "chat", "main", "mcp", "models", "replay", "sessions", "settings"]
 
 _OWN_OPTIONS = ("--help", "-h", "--version", "--install-completion", "--show-completion")
 

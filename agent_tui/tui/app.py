@@ -69,6 +69,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     CSS_PATH = "app.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings()]
+    is_replay: ClassVar[bool] = False
 
     session: Session
     presenter: Presenter

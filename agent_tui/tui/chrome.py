@@ -179,6 +179,8 @@ class Chrome:
         )
 
     def _place(self) -> hints.Place:
+        if self._app.is_replay:
+            return "replay"
         if self._app.strip.editor is not None:
             return "editor"
         match self._app.modes.mode:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from agent_tui.tui.status import Field, Span, fit
 
-Place = Literal["composer", "strip", "strip_on_hold", "editor", "cursor", "chord", "card"]
+Place = Literal["composer", "strip", "strip_on_hold", "editor", "cursor", "chord", "card", "replay"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +48,14 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
                 ("ctrl+s now", 45),
                 ("ctrl+z undo", 30),
                 ("esc back", 90),
+            ]
+        case "replay":
+            return [
+                ("space pause", 80),
+                ("→ next answer", 70),
+                ("+ faster", 50),
+                ("- slower", 50),
+                ("q leave", 90),
             ]
         case "strip_on_hold":
             return [
