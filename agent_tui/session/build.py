@@ -19,7 +19,7 @@ from agent_tui.session.rule_book import RuleBook
 from agent_tui.session.servers import Servers
 from agent_tui.session.session import Session
 from agent_tui.session.usercode import load_agent
-from agent_tui.tools import FileMemory, builtin_tools
+from agent_tui.tools import FileMemory, Jobs, builtin_tools
 
 MAX_ITERATIONS = 100
 """Steps of a turn when nobody says otherwise."""
@@ -46,11 +46,12 @@ def build_session(
     book = ModelBook(settings)
     checkpoints = Checkpoints()
     memory = FileMemory(checkpoints)
+    jobs = Jobs()
     checkpoints.on_restored = memory.forget
     if settings.agent is not None:
         agent, outfit = _own_agent(settings, book, kit)
     else:
-        agent, outfit = _agent(settings, book, memory, kit)
+        agent, outfit = _agent(settings, book, memory, jobs, kit)
     steps = settings.max_iterations or agent.max_iterations or MAX_ITERATIONS
     # Where somebody can be asked, the limit is a question between two steps, not the run's end.
     agent.max_iterations = steps if unattended else None
@@ -85,6 +86,7 @@ def build_session(
     session.compacts_by_itself = settings.compaction == "auto"
     session.wear(outfit)
     session.connect(servers)
+    session.employ(jobs)
     return session
 
 
@@ -101,13 +103,14 @@ def _judge(settings: Settings, outfit: Outfit, servers: Servers) -> Judge:
 
 
 def _agent(
-    settings: Settings, book: ModelBook, memory: FileMemory, kit: Kit | None
+    settings: Settings, book: ModelBook, memory: FileMemory, jobs: Jobs, kit: Kit | None
 ) -> tuple[Agent, Outfit]:
     builtin = builtin_tools(
         settings.cwd,
         output_dir=settings.folders.output,
         environ=settings.environ,
         memory=memory,
+        jobs=jobs,
     )
     outfit = Outfit(settings, builtin, kit)
     agent = Agent(

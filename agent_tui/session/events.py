@@ -224,6 +224,15 @@ class CompactionEndEvent(_SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class JobsEvent(_SessionEvent):
+    """A command went to the background, or one there has ended."""
+
+    running: Sequence[str] = ()
+    """A sentence for each that runs."""
+    type: Literal["jobs"] = "jobs"
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSettledEvent(_SessionEvent):
     """The turn is over for good: no retry and no queued continuation is pending."""
 
@@ -247,6 +256,7 @@ SessionEvent: TypeAlias = (
     | ArgumentsChangedEvent
     | CompactionStartEvent
     | CompactionEndEvent
+    | JobsEvent
     | AgentSettledEvent
 )
 AnyEvent: TypeAlias = AgentEvent | SessionEvent

@@ -66,6 +66,7 @@ from agent_tui.session.servers import Servers
 from agent_tui.session.stopwatch import Stopwatch
 from agent_tui.session.turns import AfterAbort, Turns, is_answer
 from agent_tui.session.user_hooks import UserHooks
+from agent_tui.session.working import Working
 
 Prompt = str | AgentMessage | list[AgentMessage]
 
@@ -74,7 +75,7 @@ def _jitter() -> float:
     return random.uniform(0.75, 1.25)
 
 
-class Session(Accounts, Kept, Compacting):
+class Session(Accounts, Kept, Compacting, Working):
     """An agent with everything around it. All methods belong to the thread of its event loop."""
 
     fallback: Fallback
@@ -220,6 +221,7 @@ class Session(Accounts, Kept, Compacting):
         self._hooks.remove()
         self._broadcast.close()
         self.checkpoints.close()
+        self.dismiss_jobs()
         self.journal.close()
         if self.servers is not None:
             self.servers.close()
@@ -235,7 +237,7 @@ class Session(Accounts, Kept, Compacting):
             InvalidStateError: A budget is used up, and the person did not allow more.
         """
         try:
-            await self._turns.run(lambda: self.agent.prompt(input, images))
+            await self._turns.run(lambda: self.agent.prompt(self._with_news(input), images))
         finally:
             self._hooks.give_tools_back()
 

@@ -14,6 +14,7 @@ from agent_tui.tools import edit, write
 from agent_tui.tools.bash import bash_tool
 from agent_tui.tools.find import find_tool
 from agent_tui.tools.grep import grep_tool
+from agent_tui.tools.jobs import Job, Jobs, job_tool
 from agent_tui.tools.ls import ls_tool
 from agent_tui.tools.memory import FileMemory
 from agent_tui.tools.paths import Places, Reach, Refused, judge, path_argument
@@ -23,6 +24,8 @@ from agent_tui.tools.slots import Slots
 __all__ = [
     "ACCESS",
     "FileMemory",
+    "Job",
+    "Jobs",
     "Places",
     "Reach",
     "Refused",
@@ -40,6 +43,7 @@ ACCESS: Mapping[str, Literal["read", "write", "shell"]] = {
     "write": "write",
     "edit": "write",
     "bash": "shell",
+    "job": "read",
 }
 """What a built-in tool may do, by its name."""
 
@@ -50,23 +54,26 @@ def builtin_tools(
     output_dir: Path | None = None,
     environ: Mapping[str, str] | None = None,
     memory: FileMemory | None = None,
+    jobs: Jobs | None = None,
 ) -> list[Tool]:
     """All tools for a project in `cwd`, in the order in which models are told of them.
 
     Outputs that are too long to show are saved in `output_dir` (None: a temporary folder). Commands
     inherit `environ` (None: that of this process) without the keys that pay for the chat. `memory`
-    is told what the tools read and change (None: one of their own).
+    is told what the tools read and change (None: one of their own). With `jobs` commands can go on
+    in the background, and there is a tool that looks after them.
     """
     slots = Slots()
     memory = memory or FileMemory()
     return [
         read_tool(cwd, slots, memory),
-        bash_tool(cwd, output_dir=output_dir, environ=environ),
+        bash_tool(cwd, output_dir=output_dir, environ=environ, jobs=jobs),
         edit.edit_tool(cwd, slots, memory),
         write.write_tool(cwd, slots, memory),
         grep_tool(cwd, slots),
         find_tool(cwd, slots),
         ls_tool(cwd, slots),
+        *([job_tool(jobs)] if jobs is not None else ()),
     ]
 
 

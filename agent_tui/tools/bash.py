@@ -21,6 +21,7 @@ from agent_tui.core.text import without_surrogates
 from agent_tui.core.tool import Tool, ToolContext, ToolResult
 from agent_tui.tools.environment import find_shell, for_commands
 from agent_tui.tools.intake import Intake
+from agent_tui.tools.jobs import Job, Jobs
 from agent_tui.tools.output import LIMIT_BYTES, LIMIT_LINES, OutputLog
 from agent_tui.tools.paths import Refused, size_text
 from agent_tui.tools.process import (
@@ -36,14 +37,16 @@ UPDATE_SECONDS = 0.1
 STRAGGLER_SECONDS = 0.1
 """How long the output may go on after the shell has ended, e.g. from a process substitution."""
 REAP_SECONDS = 0.5
+FIRST_WORDS_SECONDS = 0.3
+"""How long a command that begins in the background is watched: it may fail at once."""
 LISTED_PROCESSES = 8
 
 DESCRIPTION = f"""Run a shell command in the working directory and return its output, stdout and \
 stderr together. Every call is a new shell: cd and variables do not last. Standard input is \
 empty, nothing can ask back. Shows the last {LIMIT_LINES} lines or {LIMIT_BYTES // 1024} KiB; \
-longer output is saved to a file that the result names. Give a timeout for what may hang. The call \
-returns when the shell ends; processes started with & run on and the result names them. Prefer \
-read, grep, find, ls and edit for what they do."""
+longer output is saved to a file that the result names. Give a timeout for what may hang, and \
+background for what shall run on. The call returns when the shell ends; processes started with \
+& run on and the result names them. Prefer read, grep, find, ls and edit for what they do."""
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -53,22 +56,32 @@ PARAMETERS: dict[str, Any] = {
             "type": "number",
             "description": "Seconds after which it is ended; none if left out",
         },
+        "background": {
+            "type": "boolean",
+            "description": "Start it as a job that runs on, for servers and watchers",
+        },
     },
     "required": ["command"],
     "additionalProperties": False,
 }
 
-Outcome = Literal["exited", "aborted", "timed_out"]
+Outcome = Literal["exited", "aborted", "timed_out", "background"]
 
 
 def bash_tool(
-    cwd: Path, *, output_dir: Path | None = None, environ: Mapping[str, str] | None = None
+    cwd: Path,
+    *,
+    output_dir: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+    jobs: Jobs | None = None,
 ) -> Tool:
     """The `bash` tool for a project in `cwd`.
 
     Long outputs are saved in `output_dir` (None: a temporary folder). `environ` is what commands
-    inherit (None: that of this process), without the program's own keys.
+    inherit (None: that of this process), without the program's own keys. What shall go on in the
+    background becomes one of `jobs` (None: of its own).
     """
+    jobs = jobs or Jobs()
     shell = find_shell()
     clean = for_commands(os.environ if environ is None else environ)
 
@@ -76,12 +89,17 @@ def bash_tool(
         if ctx.signal.aborted:
             return ToolResult("Aborted before the command was started.", is_error=True)
         timeout = args.get("timeout") or 0
-        run = _Run(OutputLog(output_dir), timeout if timeout > 0 else None, ctx)
+        detach = jobs.offer(call_id)
+        log = OutputLog(output_dir)
+        run = _Run(args["command"], log, timeout if timeout > 0 else None, ctx, jobs, detach)
+        if args.get("background"):
+            asyncio.get_running_loop().call_later(FIRST_WORDS_SECONDS, detach.set)
         try:
             return await run.go([shell, "-c", without_surrogates(args["command"])], cwd, clean)
         except Refused as refusal:
             return ToolResult(str(refusal), is_error=True)
         finally:
+            jobs.withdraw(call_id)
             run.close()
 
     return Tool("bash", DESCRIPTION, PARAMETERS, bash)
@@ -89,15 +107,21 @@ def bash_tool(
 
 @dataclass(slots=True)
 class _Run:
+    command: str
     log: OutputLog
     timeout: float | None
     ctx: ToolContext
+    jobs: Jobs
+    detach: asyncio.Event
+    """Set when the command shall go on in the background."""
     mark: str = field(default_factory=lambda: secrets.token_hex(8))
     began: float = field(default_factory=time.monotonic)
     outcome: Outcome = "exited"
     ended: Ended = field(default_factory=Ended)
     background: list[str] = field(default_factory=list)
     intake: Intake | None = None
+    job: Job | None = None
+    """What the command has become."""
     _update: asyncio.TimerHandle | None = None
 
     async def go(self, command: list[str], cwd: Path, environ: Mapping[str, str]) -> ToolResult:
@@ -119,6 +143,11 @@ class _Run:
             os.close(writing)
         self.intake.start()
         await self._until_it_ends(process)
+        if self.outcome == "background":
+            self.job = self.jobs.adopt(
+                self.command, process, self.mark, self.log, self.intake, self.began
+            )
+            return self._as_job(self.job)
         await self.intake.rest(STRAGGLER_SECONDS)
         if self.outcome == "exited" and (not self.intake.ended or group_lives(process.pid)):
             self.background = left_behind(process.pid, self.mark)
@@ -129,11 +158,14 @@ class _Run:
     async def _until_it_ends(self, process: asyncio.subprocess.Process) -> None:
         exited = asyncio.ensure_future(process.wait())
         stopped = asyncio.ensure_future(self.ctx.signal.wait())
+        detached = asyncio.ensure_future(self.detach.wait())
         try:
             await asyncio.wait(
-                {exited, stopped}, timeout=self.timeout, return_when="FIRST_COMPLETED"
+                {exited, stopped, detached}, timeout=self.timeout, return_when="FIRST_COMPLETED"
             )
-            if not exited.done():
+            if not exited.done() and detached.done() and not stopped.done():
+                self.outcome = "background"
+            elif not exited.done():
                 self.outcome = "aborted" if stopped.done() else "timed_out"
                 self.ended = await end_tree(process.pid, self.mark)
                 await asyncio.wait({exited}, timeout=REAP_SECONDS)
@@ -145,15 +177,34 @@ class _Run:
         finally:
             exited.cancel()
             stopped.cancel()
+            detached.cancel()
 
     def close(self) -> None:
         if self._update is not None:
             self._update.cancel()
-        if self.intake is not None:
+        if self.intake is not None and self.job is None:
             self.intake.close()
 
+    def _as_job(self, job: Job) -> ToolResult:
+        """What the model is told of a command that goes on."""
+        so_far = job.news()
+        paragraphs = [so_far] if so_far else []
+        paragraphs.append(
+            f"[Goes on in the background as job {job.number}. You will be told when it ends; the "
+            f"tool job reads what it prints and can end it. All output: {self.log.path}]"
+        )
+        details = {
+            "outcome": "background",
+            "job": job.number,
+            "lines": self.log.lines,
+            "bytes": self.log.bytes,
+            "seconds": round(job.seconds, 3),
+            "output_path": None if self.log.path is None else str(self.log.path),
+        }
+        return ToolResult("\n\n".join(paragraphs), details=details)
+
     def _changed(self) -> None:
-        if self._update is None:
+        if self._update is None and self.job is None:
             loop = asyncio.get_running_loop()
             self._update = loop.call_later(UPDATE_SECONDS, self._show)
 

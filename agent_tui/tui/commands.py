@@ -109,6 +109,8 @@ COMMANDS: tuple[Command, ...] = (
     Command("fork", "go on with a copy of this session", "fork"),
     Command("name", "give this session a name", "name", "NAME", in_palette=False),
     Command("export", "write this session as .md, .html or .jsonl", "export", "[FILE]"),
+    Command("background", "let the running command go on in the background", "background"),
+    Command("jobs", "look at commands in the background; end NUMBER ends one", "jobs", "[end N]"),
     Command("expand", "expand or collapse all panels", "expand", key="ctrl+o"),
     Command("blocks", "move over the transcript block by block", "blocks", key="f6"),
     Command("copy", "copy the last answer", "copy"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from agent_tui.core.figures import plural
 from agent_tui.tui.status import Field, Span, fit
 
 Place = Literal["composer", "strip", "strip_on_hold", "editor", "cursor", "chord", "card", "replay"]
@@ -76,6 +77,7 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
                 ("enter view", 70),
                 ("y copy", 65),
                 ("k kill this tool", 50),
+                ("b to background", 35),
                 ("o editor", 45),
                 ("esc back", 90),
             ]
@@ -134,6 +136,8 @@ class Heading:
     mode: str
     unsaved: bool = False
     """Something is not on disk that should be."""
+    jobs: int = 0
+    """Commands that run in the background."""
     servers: str = ""
     """How many MCP servers are there; empty if all of them are."""
     has_broken_server: bool = False
@@ -149,6 +153,8 @@ def header_fields(heading: Heading) -> tuple[list[Field], list[Field]]:
         right.insert(0, Field(heading.servers, 45, role))
     if heading.thinking != "off":
         right.append(Field(f"thinking {heading.thinking}", 40, "quiet"))
+    if heading.jobs:
+        right.append(Field(plural(heading.jobs, "job"), 70, "activity"))
     if heading.unsaved:
         right.append(Field("unsaved", 80, "warning"))
     right.append(Field(heading.mode, 50, "warning" if heading.mode == "full-auto" else "quiet"))

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.text import Text
 
+from agent_tui.core.figures import plural
+
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
 
@@ -41,19 +43,21 @@ class Leaving:
         lost = self._would_be_lost()
         if lost and not self._has_warned:
             self._has_warned = True
-            app.flash(f"{lost} would be lost. The same again leaves.", "warning")
+            app.flash(f"{lost} The same again leaves.", "warning")
             return
         app.start(self._leave(0))
 
     def _would_be_lost(self) -> str:
-        """What is nowhere but in memory, for a sentence; empty if nothing is."""
+        """What would be lost or ended, as a sentence; empty if nothing would."""
         if not self._app.is_ready:
             return ""
         session = self._app.session
+        if session.jobs is not None and session.jobs.running:
+            return f"{plural(len(session.jobs.running), 'running job')} would be ended."
         pending = len(session.agent.queued())
         if session.unsaved is not None:
-            return f"Not saved ({session.unsaved}): the end of the session"
-        return f"{pending} pending" if pending and not session.is_saved else ""
+            return f"Not saved ({session.unsaved}): the end of the session would be lost."
+        return f"{pending} pending would be lost." if pending and not session.is_saved else ""
 
     def for_another(self, session_id: str | None, news: str = "") -> None:
         """Let whoever opened the chat open it again, with that session; None is a new one.

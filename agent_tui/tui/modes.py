@@ -184,6 +184,8 @@ class Modes:
                 self._app.verbs.on_context.pin_block(block)
             case "k" if isinstance(block, ToolBlock):
                 self._app.verbs.kill_tool(block)
+            case "b" if isinstance(block, ToolBlock):
+                self._app.verbs.on_jobs.detach(block)
             case "o" if isinstance(block, ToolBlock):
                 self._app.verbs.on_blocks.open_file(block)
             case _:

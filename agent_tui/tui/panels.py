@@ -61,6 +61,8 @@ def size_of(name: str, text: str, details: object, *, is_error: bool) -> str:
     exit_code = known.get("exit_code")
     if isinstance(exit_code, int) and exit_code != 0:
         parts.append(f"exit {exit_code}")
+    if isinstance(known.get("job"), int):
+        parts.append(f"in the background as job {known['job']}")
     if isinstance(known.get("added"), int) and isinstance(known.get("removed"), int):
         parts.append(f"+{known['added']} −{known['removed']}")
     elif not (is_error and not parts and name != "bash"):

@@ -378,6 +378,8 @@ class Presenter:
         elif isinstance(message, UserMessage):
             self._prompts.append(message)
             self._show_user(message, self._mark_of(message.id))
+        elif message.role == "custom":
+            self.say(text_of(message.content).partition("\n\n")[0])
 
     def _new_answer(self) -> Answer:
         return Answer(self._view, self._calls.adopt, unfold_thoughts=self.shows_thinking)

@@ -22,6 +22,7 @@ from agent_tui.tui.complete import CommandHint
 from agent_tui.tui.context_verbs import ContextVerbs
 from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import plural
+from agent_tui.tui.job_verbs import JobVerbs
 from agent_tui.tui.mcp_verbs import McpVerbs
 from agent_tui.tui.model_menu import ModelMenu
 from agent_tui.tui.own_commands import OwnCommands
@@ -42,6 +43,7 @@ class Verbs:
         ContextVerbs,
         ApprovalVerbs,
         McpVerbs,
+        JobVerbs,
     )
     """Classes with further verbs, one for each area that has several."""
 
@@ -53,6 +55,7 @@ class Verbs:
         self.on_blocks: BlockVerbs = self._parts[BlockVerbs]
         self.sessions: SessionVerbs = self._parts[SessionVerbs]
         self.on_context: ContextVerbs = self._parts[ContextVerbs]
+        self.on_jobs: JobVerbs = self._parts[JobVerbs]
 
     def run(self, parsed: Parsed) -> str | None:
         """Do what a command line says."""
