@@ -69,7 +69,7 @@ def test_nothing_configured_gives_the_demonstration_with_all_tools(place: Path) 
     session = built(place)
 
     assert session.agent.state.model.key == "demo/tour"
-    assert tool_names(session) == ["read", "bash", "edit", "write", "grep", "find", "ls"]
+    assert tool_names(session) == ["read", "bash", "edit", "write", "grep", "find", "ls", "job"]
     assert session.max_steps == 100
     assert session.approvals.mode == "ask"
     assert session.cwd == place.resolve()
@@ -128,7 +128,17 @@ def test_the_session_switches_to_models_of_the_settings(place: Path) -> None:
 def test_tools_of_ones_own_come_last_and_win_over_built_in_ones(place: Path) -> None:
     session = built(place, Flags(tools=(Path("own_tools.py"),)))
 
-    assert tool_names(session) == ["bash", "edit", "write", "grep", "find", "ls", "read", "count"]
+    assert tool_names(session) == [
+        "bash",
+        "edit",
+        "write",
+        "grep",
+        "find",
+        "ls",
+        "job",
+        "read",
+        "count",
+    ]
 
 
 async def test_a_tool_that_only_has_a_built_in_name_needs_approval(place: Path) -> None:

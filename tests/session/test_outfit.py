@@ -275,7 +275,7 @@ async def test_a_tool_that_is_gone_gives_the_built_in_one_back(place: Place) -> 
     path.unlink()
     await again(session)
 
-    assert names(session) == ["read", "bash", "edit", "write", "grep", "find", "ls"]
+    assert names(session) == ["read", "bash", "edit", "write", "grep", "find", "ls", "job"]
     assert await lets_run(session.approvals, "read", {"path": "a"})
 
 
