@@ -44,9 +44,9 @@ LISTED_PROCESSES = 8
 DESCRIPTION = f"""Run a shell command in the working directory and return its output, stdout and \
 stderr together. Every call is a new shell: cd and variables do not last. Standard input is \
 empty, nothing can ask back. Shows the last {LIMIT_LINES} lines or {LIMIT_BYTES // 1024} KiB; \
-longer output is saved to a file that the result names. Give a timeout for what may hang, and \
-background for what shall run on. The call returns when the shell ends; processes started with \
-& run on and the result names them. Prefer read, grep, find, ls and edit for what they do."""
+longer output is saved to a file that the result names. Give a timeout for what may hang. The call \
+returns when the shell ends; processes started with & run on and the result names them. Prefer \
+read, grep, find, ls and edit for what they do."""
 
 PARAMETERS: dict[str, Any] = {
     "type": "object",
@@ -56,13 +56,14 @@ PARAMETERS: dict[str, Any] = {
             "type": "number",
             "description": "Seconds after which it is ended; none if left out",
         },
-        "background": {
-            "type": "boolean",
-            "description": "Start it as a job that runs on, for servers and watchers",
-        },
     },
     "required": ["command"],
     "additionalProperties": False,
+}
+
+BACKGROUND: dict[str, Any] = {
+    "type": "boolean",
+    "description": "Start it as a job that runs on, for servers and watchers",
 }
 
 Outcome = Literal["exited", "aborted", "timed_out", "background"]
@@ -78,9 +79,13 @@ def bash_tool(
     """The `bash` tool for a project in `cwd`.
 
     Long outputs are saved in `output_dir` (None: a temporary folder). `environ` is what commands
-    inherit (None: that of this process), without the program's own keys. What shall go on in the
-    background becomes one of `jobs` (None: of its own).
+    inherit (None: that of this process), without the program's own keys. With `jobs` a command can
+    go on in the background.
     """
+    parameters = PARAMETERS
+    if jobs is not None:
+        properties = {**PARAMETERS["properties"], "background": BACKGROUND}
+        parameters = {**PARAMETERS, "properties": properties}
     jobs = jobs or Jobs()
     shell = find_shell()
     clean = for_commands(os.environ if environ is None else environ)
@@ -102,7 +107,7 @@ def bash_tool(
             jobs.withdraw(call_id)
             run.close()
 
-    return Tool("bash", DESCRIPTION, PARAMETERS, bash)
+    return Tool("bash", DESCRIPTION, parameters, bash)
 
 
 @dataclass(slots=True)
