@@ -151,12 +151,16 @@ async def test_a_stopped_turn_leaves_jobs_alone(bench: Bench) -> None:
     bench.jobs.close()
 
 
-async def test_a_flood_goes_to_the_file_and_memory_stays_bounded(bench: Bench) -> None:
-    await moved(bench, "yes | head -c 30000000; echo; echo end", "y")
+async def test_a_flood_goes_to_the_file_and_memory_stays_bounded(
+    bench: Bench, tmp_path: Path
+) -> None:
+    flood = f"echo on; until [ -e {tmp_path}/go ]; do sleep 0.02; done; yes | head -c 30000000"
+    await moved(bench, f"{flood}; echo; echo end", "on")
+    (tmp_path / "go").touch()
     await until(lambda: bench.ended)
 
     (job,) = bench.jobs.all
     assert job.log.path is not None
-    assert job.log.path.stat().st_size == 30_000_005
+    assert job.log.path.stat().st_size == 30_000_008
     assert len(job.news()) < 20_000
     bench.jobs.close()
