@@ -31,6 +31,7 @@ from agent_tui.cli.options import (
     NoSessionOption,
     RecoverOption,
     ResumeOption,
+    SandboxOption,
     SystemPromptOption,
     ThemeOption,
     ThinkingOption,
@@ -73,6 +74,7 @@ def chat(
     fork: ForkOption = False,
     recover: RecoverOption = False,
     no_session: NoSessionOption = False,
+    sandbox: SandboxOption = False,
     theme: ThemeOption = None,
     linear: LinearOption = False,
 ) -> None:
@@ -117,6 +119,7 @@ def run(
     fork: ForkOption = False,
     recover: RecoverOption = False,
     no_session: NoSessionOption = False,
+    sandbox: SandboxOption = False,
     trust: TrustOption = False,
 ) -> None:
     """Run one prompt without a screen and print the answer.

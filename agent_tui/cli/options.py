@@ -124,6 +124,10 @@ RecoverOption = Annotated[
     typer.Option("--recover", help="With --resume: open what can be read of a damaged session."),
 ]
 NoSessionOption = Annotated[bool, typer.Option("--no-session", help="Keep nothing on disk.")]
+SandboxOption = Annotated[
+    bool,
+    typer.Option("--sandbox", help="Commands may write only in the project, without network."),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line.")]
 
 

@@ -104,7 +104,7 @@ def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str,
     found["providers"] = read_providers(table.table("providers"))
     found["rules"] = read_rules(table.table("rules"), origin)
     found["hooks"] = read_hooks(table.table("hooks"))
-    found["fsync"] = table.switch("fsync")
+    found |= {key: table.switch(key) for key in ("fsync", "sandbox", "sandbox_network")}
     found["mcp_servers"] = read_servers(table.table("mcp"))
     table.finish()
     if "model" in found:

@@ -32,6 +32,8 @@ def with_project(
     if project.get("mode") == "full-auto":
         problems.append(f"{file}: mode = 'full-auto' is not taken from a project; say --mode")
         found["mode"] = user.get("mode")
+    found["sandbox"] = user.get("sandbox") or project.get("sandbox")
+    found["sandbox_network"] = user.get("sandbox_network")
     for key in ("max_iterations", *LIMITS):
         said = [source[key] for source in (user, project) if source.get(key) is not None]
         found[key] = min(said, default=None)

@@ -112,6 +112,7 @@ class Flags:
     theme: str | None = None
     linear: bool = False
     """The chat as plain lines."""
+    sandbox: bool = False
     session: SessionChoice = field(default_factory=lambda: SessionChoice())
     trust: bool = False
     """Use what the folder brings along, for this start."""
@@ -151,6 +152,10 @@ class Settings:
     session: SessionChoice = field(default_factory=SessionChoice)
     asked: frozenset[str] = frozenset()
     """Of `model` and `thinking`: what a flag or a variable of this start said."""
+    sandbox: bool = False
+    """Commands of the `bash` tool are shut in."""
+    sandbox_network: bool = False
+    """They may use the network even so."""
     fsync: bool = True
     """Whether the disk is asked to keep each message, beside the system."""
     after_abort: AfterAbort = "hold"

@@ -19,7 +19,7 @@ from agent_tui.session.rule_book import RuleBook
 from agent_tui.session.servers import Servers
 from agent_tui.session.session import Session
 from agent_tui.session.usercode import load_agent
-from agent_tui.tools import FileMemory, Jobs, builtin_tools
+from agent_tui.tools import FileMemory, Jobs, Sandbox, builtin_tools, find_sandbox
 
 MAX_ITERATIONS = 100
 """Steps of a turn when nobody says otherwise."""
@@ -90,6 +90,12 @@ def build_session(
     return session
 
 
+def _sandbox(settings: Settings) -> Sandbox | None:
+    if not settings.sandbox:
+        return None
+    return find_sandbox(settings.cwd, has_network=settings.sandbox_network)
+
+
 def _judge(settings: Settings, outfit: Outfit, servers: Servers) -> Judge:
     return judge_for(
         settings.cwd,
@@ -111,6 +117,7 @@ def _agent(
         environ=settings.environ,
         memory=memory,
         jobs=jobs,
+        sandbox=_sandbox(settings),
     )
     outfit = Outfit(settings, builtin, kit)
     agent = Agent(

@@ -19,6 +19,7 @@ from agent_tui.tools.ls import ls_tool
 from agent_tui.tools.memory import FileMemory
 from agent_tui.tools.paths import Places, Reach, Refused, judge, path_argument
 from agent_tui.tools.read import read_tool
+from agent_tui.tools.sandbox import Sandbox, find_sandbox
 from agent_tui.tools.slots import Slots
 
 __all__ = [
@@ -29,7 +30,9 @@ __all__ = [
     "Places",
     "Reach",
     "Refused",
+    "Sandbox",
     "builtin_tools",
+    "find_sandbox",
     "judge",
     "path_argument",
     "preview",
@@ -55,19 +58,20 @@ def builtin_tools(
     environ: Mapping[str, str] | None = None,
     memory: FileMemory | None = None,
     jobs: Jobs | None = None,
+    sandbox: Sandbox | None = None,
 ) -> list[Tool]:
     """All tools for a project in `cwd`, in the order in which models are told of them.
 
     Outputs that are too long to show are saved in `output_dir` (None: a temporary folder). Commands
     inherit `environ` (None: that of this process) without the keys that pay for the chat. `memory`
     is told what the tools read and change (None: one of their own). With `jobs` commands can go on
-    in the background, and there is a tool that looks after them.
+    in the background, and there is a tool that looks after them; `sandbox` shuts commands in.
     """
     slots = Slots()
     memory = memory or FileMemory()
     return [
         read_tool(cwd, slots, memory),
-        bash_tool(cwd, output_dir=output_dir, environ=environ, jobs=jobs),
+        bash_tool(cwd, output_dir=output_dir, environ=environ, jobs=jobs, sandbox=sandbox),
         edit.edit_tool(cwd, slots, memory),
         write.write_tool(cwd, slots, memory),
         grep_tool(cwd, slots),

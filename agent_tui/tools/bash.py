@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from agent_tui.core.messages import TextBlock
 from agent_tui.core.text import without_surrogates
 from agent_tui.core.tool import Tool, ToolContext, ToolResult
 from agent_tui.tools.environment import find_shell, for_commands
@@ -32,6 +33,7 @@ from agent_tui.tools.process import (
     kill_tree_now,
     left_behind,
 )
+from agent_tui.tools.sandbox import Sandbox
 
 UPDATE_SECONDS = 0.1
 STRAGGLER_SECONDS = 0.1
@@ -75,12 +77,13 @@ def bash_tool(
     output_dir: Path | None = None,
     environ: Mapping[str, str] | None = None,
     jobs: Jobs | None = None,
+    sandbox: Sandbox | None = None,
 ) -> Tool:
     """The `bash` tool for a project in `cwd`.
 
     Long outputs are saved in `output_dir` (None: a temporary folder). `environ` is what commands
     inherit (None: that of this process), without the program's own keys. With `jobs` a command can
-    go on in the background.
+    go on in the background; with `sandbox` it is shut in.
     """
     parameters = PARAMETERS
     if jobs is not None:
@@ -99,8 +102,14 @@ def bash_tool(
         run = _Run(args["command"], log, timeout if timeout > 0 else None, ctx, jobs, detach)
         if args.get("background"):
             asyncio.get_running_loop().call_later(FIRST_WORDS_SECONDS, detach.set)
+        command = [shell, "-c", without_surrogates(args["command"])]
+        if sandbox is not None:
+            command = sandbox.shut_in(command)
         try:
-            return await run.go([shell, "-c", without_surrogates(args["command"])], cwd, clean)
+            result = await run.go(
+                command if sandbox is None else sandbox.shut_in(command), cwd, clean
+            )
+            return result if sandbox is None else _with_hint(result, sandbox)
         except Refused as refusal:
             return ToolResult(str(refusal), is_error=True)
         finally:
@@ -278,6 +287,13 @@ class _Run:
         if self.intake is not None and not self.intake.ended and self.log.path is not None:
             where = f"; further output goes to {self.log.path}"
         return f"[Still running in the background: {_listed(self.background)}{where}]"
+
+
+def _with_hint(result: ToolResult, sandbox: Sandbox) -> ToolResult:
+    """A failure may be the sandbox's: the model is told what is possible in it."""
+    if result.is_error:
+        result.content.append(TextBlock(text=f"[{sandbox.sentence}]"))
+    return result
 
 
 def _exit_sentence(code: int) -> str:

@@ -132,6 +132,7 @@ class Chrome:
             thinking=state.thinking_level,
             mode=self._app.session.approvals.mode,
             unsaved=self._app.session.unsaved is not None,
+            is_shut_in=self._app.settings is not None and self._app.settings.sandbox,
             jobs=len(jobs.running) if (jobs := self._app.session.jobs) is not None else 0,
             servers="" if servers is None else servers.mark,
             has_broken_server=servers is not None and servers.has_broken,

@@ -136,6 +136,8 @@ class Heading:
     mode: str
     unsaved: bool = False
     """Something is not on disk that should be."""
+    is_shut_in: bool = False
+    """Commands run in a sandbox."""
     jobs: int = 0
     """Commands that run in the background."""
     servers: str = ""
@@ -153,6 +155,8 @@ def header_fields(heading: Heading) -> tuple[list[Field], list[Field]]:
         right.insert(0, Field(heading.servers, 45, role))
     if heading.thinking != "off":
         right.append(Field(f"thinking {heading.thinking}", 40, "quiet"))
+    if heading.is_shut_in:
+        right.append(Field("sandbox", 45, "quiet"))
     if heading.jobs:
         right.append(Field(plural(heading.jobs, "job"), 70, "activity"))
     if heading.unsaved:
