@@ -66,7 +66,7 @@ from agent_tui.session.servers import Servers
 from agent_tui.session.stopwatch import Stopwatch
 from agent_tui.session.turns import AfterAbort, Turns, is_answer
 from agent_tui.session.user_hooks import UserHooks
-from agent_tui.session.working import Working
+from agent_tui.session.working import Working, as_messages
 
 Prompt = str | AgentMessage | list[AgentMessage]
 
@@ -237,7 +237,8 @@ class Session(Accounts, Kept, Compacting, Working):
             InvalidStateError: A budget is used up, and the person did not allow more.
         """
         try:
-            await self._turns.run(lambda: self.agent.prompt(self._with_news(input), images))
+            said = as_messages(input)
+            await self._turns.run(lambda: self.agent.prompt(self._with_news(input), images), said)
         finally:
             self._hooks.give_tools_back()
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol, TypeAlias
 
@@ -74,8 +74,8 @@ class _Turn:
 class Upkeep(Protocol):
     """Makes room in the context."""
 
-    async def before_run(self) -> None:
-        """Before a first request."""
+    async def before_run(self, coming: Sequence[AgentMessage]) -> None:
+        """Before a first request, with which `coming` is sent."""
 
     def can_recover(self, end: AgentEndEvent) -> bool:
         """Whether a run that ended so can go on when there is room."""
@@ -143,8 +143,10 @@ class Turns:
         """The running turn is to end after its step."""
         return self._turn is not None and self._turn.stop_requested
 
-    async def run(self, start: Callable[[], Awaitable[None]]) -> None:
-        """Do `start()`, a run of the agent, and whatever has to follow it.
+    async def run(
+        self, start: Callable[[], Awaitable[None]], coming: Sequence[AgentMessage] = ()
+    ) -> None:
+        """Do `start()`, a run of the agent that sends `coming`, and whatever has to follow it.
 
         Raises:
             AgentBusyError: A turn is running.
@@ -155,7 +157,7 @@ class Turns:
         self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
         turn = self._turn = _Turn()
         try:
-            if not await self._may_go_on(turn, is_new_turn=True):
+            if not await self._may_go_on(turn, coming, is_new_turn=True):
                 raise InvalidStateError(_not_sent(turn))
             await start()
             await self._settle(turn)
@@ -180,7 +182,7 @@ class Turns:
         try:
             await act()
             if not turn.is_aborted and self.has_deliverable():
-                if await self._may_go_on(turn, is_new_turn=True):
+                if await self._may_go_on(turn, self._next_queued(), is_new_turn=True):
                     await self._deliver_queue()
                     await self._settle(turn)
             elif turn.is_aborted:
@@ -192,7 +194,7 @@ class Turns:
     async def resume(self) -> None:
         """Deliver what is queued, if anything can be; a running turn does so by itself."""
         if self._turn is None and self.has_deliverable():
-            await self.run(self._deliver_queue)
+            await self.run(self._deliver_queue, self._next_queued())
 
     async def interrupt(self) -> None:
         """Stop the running turn and go on with the queue; returns when that is settled."""
@@ -299,7 +301,7 @@ class Turns:
                     await self._try_again(turn)
             elif self._should_deliver(turn):
                 turn.go_on()
-                if await self._may_go_on(turn):
+                if await self._may_go_on(turn, self._next_queued()):
                     await self._deliver_queue()
             elif not await self._has_more(turn):
                 if not (turn.is_aborted or turn.is_refused):
@@ -327,12 +329,14 @@ class Turns:
             self._agent.follow_up(text)
         return self._should_deliver(turn)
 
-    async def _may_go_on(self, turn: _Turn, *, is_new_turn: bool = False) -> bool:
+    async def _may_go_on(
+        self, turn: _Turn, coming: Sequence[AgentMessage] = (), *, is_new_turn: bool = False
+    ) -> bool:
         """Whether another run may begin; a stop while somebody is asked says no."""
         asked = self._gate(is_new_turn)
         if asked is not None and not await self._is_allowed(turn, asked):
             return False
-        await self._upkeep.before_run()
+        await self._upkeep.before_run(coming)
         return not turn.is_aborted
 
     async def _is_allowed(self, turn: _Turn, asked: Awaitable[bool]) -> bool:
@@ -363,6 +367,10 @@ class Turns:
             return
         self._agent.cancel_queued(waiting[0].id)
         await self._agent.prompt(waiting[0].message)
+
+    def _next_queued(self) -> list[AgentMessage]:
+        """What the run that delivers the queue begins with."""
+        return [item.message for item in self._agent.queued() if not item.held][:1]
 
     def _should_deliver(self, turn: _Turn) -> bool:
         if turn.is_refused or not self.has_deliverable():

@@ -55,8 +55,12 @@ class Working:
         news, self._job_news = self._job_news, ()
         if isinstance(said, str) and not news:
             return said
-        if isinstance(said, str):
-            messages: list[AgentMessage] = [UserMessage(content=said)] if said.strip() else []
-        else:
-            messages = list(said) if isinstance(said, list) else [said]
+        messages = as_messages(said)
         return [*news, *messages] if messages else messages
+
+
+def as_messages(said: str | AgentMessage | list[AgentMessage]) -> list[AgentMessage]:
+    """A prompt as messages; a blank text is none."""
+    if isinstance(said, str):
+        return [UserMessage(content=said)] if said.strip() else []
+    return list(said) if isinstance(said, list) else [said]

@@ -6,6 +6,7 @@ import pytest
 from rich.cells import cell_len
 
 from agent_tui.core.messages import AgentMessage, AssistantMessage, TextBlock, UserMessage
+from agent_tui.core.model import Model
 from agent_tui.core.occupancy import ContextItem, ContextPart, ContextReport
 from agent_tui.testing import fail, hang, text
 from agent_tui.tui.context import context_text
@@ -51,6 +52,24 @@ async def test_esc_while_a_summary_is_made_leaves_everything_as_it_was() -> None
         assert len(c.session.agent.state.messages) == 20
         assert any("as it was" in line for line in c.shown)
         assert not c.app.presenter.status.notice
+
+
+async def test_a_prompt_that_is_stopped_while_room_is_made_for_it_is_in_the_composer_again() -> (
+    None
+):
+    async with chat(hang(), text("answer"), messages=earlier()) as c:
+        c.session.agent.state.model = Model("test", "m", context_window=2400)
+        await c.say("the next question")
+        await c.until(lambda: c.requests)
+        await c.until(lambda: "summarising" in c.app.presenter.status.notice)
+
+        await c.press("escape")
+        await c.idle()
+
+        assert c.draft == "the next question"
+        assert len(c.session.agent.state.messages) == 20
+        assert c.queued == []
+        assert not any(line.endswith(": the next question") for line in c.shown)
 
 
 async def test_a_summary_that_fails_says_why() -> None:

@@ -85,13 +85,17 @@ class Compactor:
 
     # -- when --------------------------------------------------------------------------------
 
-    def is_due(self) -> bool:
-        """The context is too full, and something can be done about it."""
+    def is_due(self, coming: Sequence[AgentMessage] = ()) -> bool:
+        """The context is too full, and something can be done about it.
+
+        `coming` is what is about to be sent and not in the transcript yet.
+        """
         state = self._agent.state
         limit = threshold_for(state.model.context_window)
         if limit is None or not self.may_begin() or not state.messages:
             return False
-        if estimate_context(state.messages, state.system_prompt, state.tools) <= limit:
+        sent = [*state.messages, *coming]
+        if estimate_context(sent, state.system_prompt, state.tools) <= limit:
             return False
         fixed = fixed_tokens(state.system_prompt, state.tools)
         if fixed > limit:
@@ -100,7 +104,10 @@ class Compactor:
                 f"{state.model.context_window}: a summary would not help."
             )
             return False
-        return not self._is_fresh() and self._cut(state.messages, "threshold") is not None
+        said = sum(map(message_tokens, coming))
+        if said and fixed + said >= (state.model.context_window or 0):
+            return False  # no summary makes room for that; the server says so
+        return not self._is_fresh() and self._cut(state.messages, "threshold", said) is not None
 
     def may_begin(self) -> bool:
         """Whether anything is summarised without being asked for."""
@@ -133,15 +140,17 @@ class Compactor:
         signal: AbortSignal,
         focus: str = "",
         *,
+        coming: Sequence[AgentMessage] = (),
         before_taking: Callable[[], None] = lambda: None,
     ) -> list[AgentMessage] | None:
         """What takes the place of `messages`; None if that failed, which has been told then.
 
+        `coming` is sent behind them, and takes up some of the room for what stays as it is.
         `before_taking` is called when there is a summary, and before anybody hears of it.
         """
         state = self._agent.state
         before = estimate_context(messages, state.system_prompt, state.tools)
-        cut = self._cut(messages, reason)
+        cut = self._cut(messages, reason, sum(map(message_tokens, coming)))
         if cut is None:
             self._post(CompactionEndEvent(reason, before, error=NOTHING))
             return None
@@ -180,8 +189,11 @@ class Compactor:
         )
         return context
 
-    def _cut(self, messages: Sequence[AgentMessage], reason: CompactionReason) -> Cut | None:
+    def _cut(
+        self, messages: Sequence[AgentMessage], reason: CompactionReason, coming: int = 0
+    ) -> Cut | None:
         keep = keep_recent_for(self._agent.state.model.context_window)
+        keep = max(keep // 4, keep - coming)
         if reason != "threshold":
             # Somebody wants room, or the server counts otherwise than we do.
             keep = min(keep, sum(map(message_tokens, messages)) // 3)

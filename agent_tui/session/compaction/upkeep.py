@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from agent_tui.agent.agent import Agent
 from agent_tui.core.abort import AbortSignal
@@ -56,10 +56,10 @@ class Upkeep:
 
     # -- by itself and on demand -------------------------------------------------------------
 
-    async def before_run(self) -> None:
-        """Make room before a first request, if there is none."""
-        if self._compactor.is_due():
-            await self._replace("threshold")
+    async def before_run(self, coming: Sequence[AgentMessage]) -> None:
+        """Make room for `coming` before a first request, if there is none."""
+        if self._compactor.is_due(coming):
+            await self._replace("threshold", coming=coming)
 
     async def between_steps(self, signal: AbortSignal) -> list[AgentMessage] | None:
         """What the rest of the run goes on with; None if that is as it was."""
@@ -84,10 +84,14 @@ class Upkeep:
             self._has_recovered = True
             await self._replace("overflow")
 
-    async def _replace(self, reason: CompactionReason, focus: str = "") -> bool:
+    async def _replace(
+        self, reason: CompactionReason, focus: str = "", coming: Sequence[AgentMessage] = ()
+    ) -> bool:
         self._signal = AbortSignal()
         state = self._agent.state
-        context = await self._compactor.compact(reason, state.messages, self._signal, focus)
+        context = await self._compactor.compact(
+            reason, state.messages, self._signal, focus, coming=coming
+        )
         if context is not None:
             state.messages = context
         return context is not None

@@ -55,6 +55,41 @@ async def test_a_full_window_is_summarised_once_before_the_first_request() -> No
     assert ended.tokens_after < ended.tokens_before
 
 
+async def test_a_huge_paste_makes_room_before_it_is_sent() -> None:
+    small = Small(text("SUMMARY"), text("answer"), messages=full(4000))
+    paste = "p" * 4 * 3000
+
+    await small.session.prompt(paste)
+
+    assert small.reasons == ["threshold"]
+    assert paste not in user_texts(small.model.requests[0])[0]
+    assert user_texts(small.model.requests[1])[-1] == paste
+    assert "SUMMARY" in user_texts(small.model.requests[1])[0]
+
+
+async def test_a_huge_paste_that_was_queued_makes_room_as_well() -> None:
+    small = Small(text("one"), text("SUMMARY"), text("two"), messages=full(4000))
+    paste = "p" * 4 * 3000
+    turn = start(small.session.prompt("go"))
+    await until(lambda: small.session.is_running)
+
+    small.session.agent.hold_queued(small.session.follow_up(paste), held=True)
+    await turn
+    small.session.agent.hold_queued(small.session.agent.queued()[0].id, held=False)
+    await small.session.resume_queue()
+
+    assert small.reasons == ["threshold"]
+    assert user_texts(small.model.requests[2])[-1] == paste
+
+
+async def test_no_summary_is_made_for_a_paste_that_fits_into_no_window() -> None:
+    small = Small(fail("context_overflow", "too long"), messages=full(4000))
+
+    await small.session.prompt("p" * 4 * 9000)
+
+    assert "threshold" not in small.reasons
+
+
 async def test_the_window_is_looked_at_between_two_steps() -> None:
     small = Small(
         calls(call("big")),
