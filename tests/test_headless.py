@@ -16,12 +16,14 @@ from typing import Any
 import pytest
 
 from agent_tui.agent.agent import Agent
+from agent_tui.core.messages import AgentMessage, AssistantMessage, TextBlock, UserMessage
 from agent_tui.core.model import Model
 from agent_tui.core.tool import Tool
+from agent_tui.core.usage import Usage
 from agent_tui.headless import run_prompt
 from agent_tui.session.approvals import Approvals
 from agent_tui.session.session import Session
-from agent_tui.testing import Part, ScriptedModel, call, calls, fail, text
+from agent_tui.testing import Part, ScriptedModel, call, calls, end, fail, text
 from agent_tui.tools import builtin_tools
 
 
@@ -49,7 +51,8 @@ def session_of(
     cwd: Path | None = None,
     **options: Any,
 ) -> Session:
-    agent = Agent("test/m", stream_fn=ScriptedModel(list(script)), tools=tools or [], **options)
+    made: dict[str, Any] = {"model": "test/m", **options}
+    agent = Agent(stream_fn=ScriptedModel(list(script)), tools=tools or [], **made)
     approvals = Approvals("ask", cwd or Path("/"), unattended=True)
     return Session(agent, approvals, sleep=no_wait, jitter=lambda: 1.0)
 
@@ -115,6 +118,43 @@ def test_json_prints_every_event_on_a_line() -> None:
     assert types[-1] == "agent_settled"
     assert types.count("auto_retry_start") == types.count("auto_retry_end") == 1
     assert "é" in out
+
+
+def test_json_tells_when_and_how_the_context_was_summarised() -> None:
+    said: list[AgentMessage] = [
+        message
+        for n in range(10)
+        for message in (
+            UserMessage(content=f"question {n} ".ljust(2800, "u")),
+            AssistantMessage(content=[TextBlock(text="a")], stop_reason="stop"),
+        )
+    ]
+    usage = Usage(input=900, output=30, total=930)
+
+    def session(*script: Part | list[Part]) -> Session:
+        return session_of(*script, model=Model("test", "m", context_window=8192), messages=said)
+
+    code, out, err = run(session([text("S"), end("stop", usage)], text("done")), as_json=True)
+    events = [json.loads(line) for line in out.splitlines()]
+    began = next(event for event in events if event["type"] == "compaction_start")
+    ended = next(event for event in events if event["type"] == "compaction_end")
+
+    assert code == 0
+    assert began["reason"] == ended["reason"] == "threshold"
+    assert began["tokens_before"] == ended["tokens_before"] > ended["tokens_after"] > 0
+    assert ended["summary"]["summary"] == "S"
+    assert ended["first_kept_id"] in [message.id for message in said]
+    assert ended["usage"]["total"] == 930
+    assert (ended["error"], ended["aborted"]) == (None, False)
+    assert "the context was summarised" in err
+
+    code, out, err = run(session(fail("auth", "no such key"), text("done")), as_json=True)
+    events = [json.loads(line) for line in out.splitlines()]
+    ended = next(event for event in events if event["type"] == "compaction_end")
+    assert code == 0
+    assert (ended["summary"], ended["tokens_after"]) == (None, None)
+    assert "no such key" in ended["error"]
+    assert "not summarised" in err
 
 
 def test_json_grows_with_the_text_and_not_with_its_square() -> None:

@@ -13,6 +13,7 @@ from agent_tui.session.approvals import RuleScope
 from agent_tui.session.events import Answer
 from agent_tui.session.outfit import Outfit
 from agent_tui.session.session import Session
+from agent_tui.session.targets import brief
 
 HELP = """\
 a message: sent; while a turn runs it steers: it goes in before the next step
@@ -23,6 +24,7 @@ an empty line: sends what is on hold
 /yes /always /no [COMMENT]: answer a question   /extend [N] /finish: answer one about a budget
 /rules: what needs no question                  /always session|project|everywhere: where it counts
 /why: what is being waited for                  /usage: what was spent
+/context: what fills the window                /compact [FOCUS], /compact undo: summarise, take back
 /reload: read instructions, skills, templates, tools and hooks again
 /model KEY  /thinking LEVEL  /mode MODE         /quit: leave (Ctrl+D does the same)"""
 
@@ -56,6 +58,7 @@ class Orders:
             "finish": lambda _: self._budget("finish"),
             "why": lambda _: say("waiting for", session.waiting_for()),
             "usage": self._usage,
+            "context": self._context,
             "compact": self._compact,
             "model": self._model,
             "thinking": self._thinking,
@@ -154,6 +157,18 @@ class Orders:
             self._say("approval", "no rule is sure enough for this call; /yes allows it once")
         elif not asked or not self._session.approvals.answer(asked[0].id, "always", scope=chosen):
             self._say("approval", "nothing asks for an answer")
+
+    def _context(self, _: str) -> None:
+        report = self._session.context_report()
+        window = "an unknown window" if report.window is None else f"{count(report.window)} tokens"
+        lines = [f"about {count(report.tokens)} of {window}"]
+        if report.threshold is not None:
+            lines[0] += f", summarised above {count(report.threshold)}"
+        lines += [f"{part.name}: {count(part.tokens)}" for part in report.parts if part.tokens]
+        for item in report.largest:
+            mark = ", pinned" if item.is_pinned else ""
+            lines.append(f"{count(item.tokens)} in {item.part}{mark}: {brief(item.label, 60)}")
+        self._say("context", "\n".join(lines))
 
     def _compact(self, argument: str) -> None:
         if argument != "undo":

@@ -204,6 +204,8 @@ def test_a_pending_message_can_be_dropped() -> None:
         ("/thinking high", "[thinking] high"),
         ("/why", "[waiting for] idle"),
         ("/usage", "[session] 0 tokens in"),
+        ("/compact", "not summarised: There is nothing to summarise"),
+        ("/compact undo", "no summary to take back"),
         ("/yes", "nothing asks"),
         ("/always", "nothing asks"),
         ("/rules", "there are none"),
@@ -214,6 +216,23 @@ def test_a_pending_message_can_be_dropped() -> None:
 )
 def test_every_command_has_its_reply(line: str, reply: str) -> None:
     assert reply in chat([], ("ready", line), (reply, "/quit"))
+
+
+def test_the_context_is_told_part_by_part_and_summarised_on_demand() -> None:
+    printed = chat(
+        [text("a" * 4000), text("b" * 400), text("SUMMARY")],
+        ("ready", "first \x1b[31mquestion"),
+        ("[turn]", "second"),
+        ("bbbb", "/context"),
+        ("[context] about", "/compact the colours"),
+        ("messages summarised", "/compact undo"),
+        ("the summary was taken back", "/quit"),
+    )
+
+    assert "\n    history: 1.1k\n" in printed
+    assert "\n    1k in history: " in printed
+    assert "[context] older messages are being summarised" in printed
+    assert "\x1b" not in printed
 
 
 def test_a_message_that_begins_with_a_path_is_a_message() -> None:
