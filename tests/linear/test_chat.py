@@ -229,7 +229,7 @@ def test_the_context_is_told_part_by_part_and_summarised_on_demand() -> None:
         ("the summary was taken back", "/quit"),
     )
 
-    assert "\n    history: 1.1k\n" in printed
+    assert "\n    history: 1" in printed
     assert "\n    1k in history: " in printed
     assert "[context] older messages are being summarised" in printed
     assert "\x1b" not in printed
