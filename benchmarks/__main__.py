@@ -13,6 +13,7 @@ from benchmarks.report import Measure, Target, calibration, targets_table
 NAMES = (
     "start",
     "engine",
+    "session",
     "decoders",
     "requests",
     "rendering",
