@@ -38,6 +38,7 @@ async def through(agent: Agent, place: Path | None) -> None:
         await session.prompt("go")
     finally:
         session.close()
+        await asyncio.get_running_loop().shutdown_default_executor()
         place.unlink()
 
 

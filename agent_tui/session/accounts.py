@@ -8,7 +8,7 @@ from agent_tui.agent.agent import Agent
 from agent_tui.core.spending import Spent, UsageReport
 from agent_tui.core.usage import Usage
 from agent_tui.session.budgets import Budgets
-from agent_tui.session.context import estimate_context
+from agent_tui.session.compaction.compactor import Compactor
 from agent_tui.session.export import export_csv
 from agent_tui.session.ledger import Ledger
 from agent_tui.session.stopwatch import Stopwatch
@@ -21,6 +21,7 @@ class Accounts:
     budgets: Budgets
     _ledger: Ledger
     _watch: Stopwatch
+    _compactor: Compactor
     _context_tokens: int | None
 
     @property
@@ -82,7 +83,5 @@ class Accounts:
         if not state.messages:
             return None
         if self._context_tokens is None:
-            self._context_tokens = estimate_context(
-                state.messages, state.system_prompt, state.tools
-            )
+            self._context_tokens = self._compactor.context_tokens()
         return self._context_tokens

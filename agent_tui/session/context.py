@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import accumulate
+from operator import is_
 
 from agent_tui.core.messages import (
     AgentMessage,
@@ -31,15 +33,48 @@ def estimate_context(
     The newest answer whose usage is known anchors the figure; what follows it is guessed from its
     length. An anchor of more than twice a fresh guess is not believed.
     """
-    guesses = [message_tokens(message) for message in messages]
-    guess = fixed_tokens(system_prompt, tools) + sum(guesses)
-    place = _anchor(messages)
-    if place is None:
-        return guess
-    anchor = messages[place]
-    assert isinstance(anchor, AssistantMessage)
-    anchored = anchor.usage.total + sum(guesses[place + 1 :])
-    return guess if anchored > max(2 * guess, _TRUSTED_TOKENS) else anchored
+    return ContextMeter().tokens(messages, system_prompt, tools)
+
+
+class ContextMeter:
+    """`estimate_context` for a transcript that grows: nothing is sized a second time.
+
+    What follows the first other message is sized anew. A message in it never changes.
+    """
+
+    def __init__(self) -> None:
+        self._seen: list[AgentMessage] = []
+        self._sums: list[int] = [0]
+        """The guessed size of the first so many messages."""
+        self._fixed: tuple[str | None, list[Tool], int] = (None, [], 0)
+
+    def tokens(
+        self, messages: Sequence[AgentMessage], system_prompt: str | None, tools: Sequence[Tool]
+    ) -> int:
+        """What `estimate_context` gives."""
+        self._take(messages)
+        guess = self._fixed_tokens(system_prompt, tools) + self._sums[-1]
+        place = _anchor(messages)
+        if place is None:
+            return guess
+        anchor = messages[place]
+        assert isinstance(anchor, AssistantMessage)
+        anchored = anchor.usage.total + self._sums[-1] - self._sums[place + 1]
+        return guess if anchored > max(2 * guess, _TRUSTED_TOKENS) else anchored
+
+    def _take(self, messages: Sequence[AgentMessage]) -> None:
+        if len(self._seen) > len(messages) or not all(map(is_, self._seen, messages)):
+            same = list(map(is_, self._seen, messages))
+            known = same.index(False) if False in same else len(same)
+            del self._seen[known:], self._sums[known + 1 :]
+        new = messages[len(self._seen) :]
+        self._seen += new
+        self._sums += list(accumulate(map(message_tokens, new), initial=self._sums[-1]))[1:]
+
+    def _fixed_tokens(self, system_prompt: str | None, tools: Sequence[Tool]) -> int:
+        if self._fixed[:2] != (system_prompt, tools):
+            self._fixed = (system_prompt, [*tools], fixed_tokens(system_prompt, tools))
+        return self._fixed[2]
 
 
 def _anchor(messages: Sequence[AgentMessage]) -> int | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from agent_tui.core.messages import (
     AgentMessage,
     AssistantMessage,
@@ -15,7 +18,7 @@ from agent_tui.core.messages import (
     UserMessage,
 )
 from agent_tui.core.usage import Usage
-from agent_tui.session.context import estimate_context
+from agent_tui.session.context import ContextMeter, estimate_context
 from tests.session.rig import plain_tool
 
 
@@ -77,3 +80,24 @@ def test_a_report_from_before_a_compaction_is_no_anchor() -> None:
 def test_a_report_far_above_a_recount_is_not_believed() -> None:
     assert estimate_context([user(400), answer(80_000)], None, []) == 101
     assert estimate_context([user(400), answer(4_000)], None, []) == 4_000
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9), st.lists(st.integers(0, 60_000), max_size=4), st.booleans()),
+        max_size=12,
+    )
+)
+def test_a_meter_says_the_same_however_the_transcript_has_changed(
+    changes: list[tuple[int, list[int], bool]],
+) -> None:
+    meter, transcript = ContextMeter(), list[AgentMessage]()
+    tools = [plain_tool("look")]
+
+    for kept, new, has_tools in changes:
+        del transcript[kept:]
+        transcript += [user(size % 97) if size % 2 else answer(size, size % 89) for size in new]
+        used = tools if has_tools else []
+
+        assert meter.tokens(transcript, "p", used) == estimate_context(transcript, "p", used)

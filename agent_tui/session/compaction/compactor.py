@@ -30,7 +30,12 @@ from agent_tui.session.compaction.summary import (
     room_for,
     text_size,
 )
-from agent_tui.session.context import estimate_context, fixed_tokens, message_tokens
+from agent_tui.session.context import (
+    ContextMeter,
+    estimate_context,
+    fixed_tokens,
+    message_tokens,
+)
 from agent_tui.session.events import (
     CompactionEndEvent,
     CompactionReason,
@@ -78,12 +83,19 @@ class Compactor:
         self._waits = waits
         self._post = post
         self._pins = pins
+        self._meter = ContextMeter()
         self._has_warned = False
         self.is_automatic = True
         """It may begin without being asked."""
         self.breaker = Breaker()
 
     # -- when --------------------------------------------------------------------------------
+
+    def context_tokens(self, coming: Sequence[AgentMessage] = ()) -> int:
+        """Tokens that the agent's next request will roughly hold, with `coming` at its end."""
+        state = self._agent.state
+        messages = [*state.messages, *coming] if coming else state.messages
+        return self._meter.tokens(messages, state.system_prompt, state.tools)
 
     def is_due(self, coming: Sequence[AgentMessage] = ()) -> bool:
         """The context is too full, and something can be done about it.
@@ -94,8 +106,7 @@ class Compactor:
         limit = threshold_for(state.model.context_window)
         if limit is None or not self.may_begin() or not state.messages:
             return False
-        sent = [*state.messages, *coming]
-        if estimate_context(sent, state.system_prompt, state.tools) <= limit:
+        if self.context_tokens(coming) <= limit:
             return False
         fixed = fixed_tokens(state.system_prompt, state.tools)
         if fixed > limit:

@@ -20,6 +20,8 @@ class SessionTree:
         self._children: dict[str | None, list[Entry]] = {}
         self.leaf: str | None = None
         """The entry behind which the next one comes; None before the first."""
+        self._last: dict[str, Entry | None] = {}
+        """Answers of `last` that hold for the leaf."""
         self.has_messages = False
         self.name: str | None = None
         """What the person called the session."""
@@ -37,7 +39,11 @@ class SessionTree:
             target = entry.data.get("target_id")
             if target is None or target in self._entries:
                 self.leaf = target
+                self._last.clear()
             return
+        if entry.parent_id != self.leaf:
+            self._last.clear()
+        self._last[entry.type] = entry
         self._children.setdefault(entry.parent_id, []).append(entry)
         self.leaf = entry.id
 
@@ -88,10 +94,12 @@ class SessionTree:
 
     def last(self, kind: str) -> Entry | None:
         """The last entry of a type on the way to the leaf."""
-        entry = self.get(self.leaf)
-        while entry is not None and entry.type != kind:
-            entry = self.get(entry.parent_id)
-        return entry
+        if kind not in self._last:
+            entry = self.get(self.leaf)
+            while entry is not None and entry.type != kind:
+                entry = self.get(entry.parent_id)
+            self._last[kind] = entry
+        return self._last[kind]
 
     def models(self) -> set[str]:
         """The models that answered anywhere, as `provider/id`."""
