@@ -87,6 +87,7 @@ def build_session(
     session.wear(outfit)
     session.connect(servers)
     session.employ(jobs)
+    session.own_output_dir, session.own_environ = settings.folders.output, settings.environ
     return session
 
 

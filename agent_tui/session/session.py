@@ -159,7 +159,7 @@ class Session(Accounts, Kept, Compacting, Working):
             stop_requested=lambda: self._turns.stop_requested,
             request_stop=self._turns.stop_after_step,
             on_model=self._ledger.know,
-            make_room=self._upkeep.between_steps,
+            make_room=self._room_between_steps,
         )
 
     def _recall(self) -> None:
@@ -497,3 +497,4 @@ class Session(Accounts, Kept, Compacting, Working):
                 self._watch.resume()
             case AgentSettledEvent():
                 self._watch.stop()
+                self._keep_own_commands()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from agent_tui.agent.agent import Agent
 from agent_tui.core.messages import AgentMessage, CustomMessage, UserMessage
 from agent_tui.session.events import JobsEvent, SessionEvent
+from agent_tui.session.own_shell import OwnShell
 from agent_tui.tools import Job, Jobs
 
 JOB_ENDED = "job_ended"
 """The `custom_type` of the message that tells the model of a job that has ended."""
 
 
-class Working:
+class Working(OwnShell):
     """The part of a session that is about jobs."""
 
     agent: Agent
@@ -28,6 +29,7 @@ class Working:
 
     def dismiss_jobs(self) -> None:
         """The session ends, and all jobs with it."""
+        self._stop_own_commands()
         if self.jobs is not None:
             self.jobs.on_change = lambda: None
             self.jobs.on_end = lambda job: None
@@ -52,6 +54,7 @@ class Working:
 
     def _with_news(self, said: str | AgentMessage | list[AgentMessage]) -> str | list[AgentMessage]:
         """A prompt, behind what happened since the last one."""
+        self._keep_own_commands()
         news, self._job_news = self._job_news, ()
         if isinstance(said, str) and not news:
             return said

@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from agent_tui.core.tool import Tool
 from agent_tui.tools import edit, write
-from agent_tui.tools.bash import bash_tool
+from agent_tui.tools.bash import Ran, bash_tool, run_for_person
 from agent_tui.tools.find import find_tool
 from agent_tui.tools.grep import grep_tool
 from agent_tui.tools.jobs import Job, Jobs, job_tool
@@ -28,6 +28,7 @@ __all__ = [
     "Job",
     "Jobs",
     "Places",
+    "Ran",
     "Reach",
     "Refused",
     "Sandbox",
@@ -36,6 +37,7 @@ __all__ = [
     "judge",
     "path_argument",
     "preview",
+    "run_for_person",
 ]
 
 ACCESS: Mapping[str, Literal["read", "write", "shell"]] = {

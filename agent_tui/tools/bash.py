@@ -106,9 +106,7 @@ def bash_tool(
         if sandbox is not None:
             command = sandbox.shut_in(command)
         try:
-            result = await run.go(
-                command if sandbox is None else sandbox.shut_in(command), cwd, clean
-            )
+            result = await run.go(command, cwd, clean)
             return result if sandbox is None else _with_hint(result, sandbox)
         except Refused as refusal:
             return ToolResult(str(refusal), is_error=True)
@@ -117,6 +115,54 @@ def bash_tool(
             run.close()
 
     return Tool("bash", DESCRIPTION, parameters, bash)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What became of a command that the person ran."""
+
+    output: str
+    """What a model would be shown of it: the end, within the limits."""
+    lines: int
+    """All of them."""
+    exit_code: int | None = None
+    """None if it was stopped, or could not be started."""
+    is_cancelled: bool = False
+    is_shortened: bool = False
+    path: Path | None = None
+    """The file with the whole output; None if `output` is the whole."""
+
+
+async def run_for_person(
+    command: str,
+    cwd: Path,
+    ctx: ToolContext,
+    *,
+    output_dir: Path | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Ran:
+    """Run a command of the person's own in `cwd`, until it ends or `ctx.signal` is set.
+
+    The same process group, limits, files and variables as for a model's command; never shut in.
+    """
+    log = OutputLog(output_dir)
+    run = _Run(command, log, None, ctx, Jobs(), asyncio.Event())
+    clean = for_commands(os.environ if environ is None else environ)
+    try:
+        result = await run.go([find_shell(), "-c", without_surrogates(command)], cwd, clean)
+    except Refused as refusal:
+        return Ran(str(refusal), 1)
+    finally:
+        run.close()
+    part = log.result()
+    return Ran(
+        part.text,
+        log.lines,
+        result.details["exit_code"],
+        run.outcome == "aborted",
+        bool(part.left_out or part.cut),
+        log.path,
+    )
 
 
 @dataclass(slots=True)

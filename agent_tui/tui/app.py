@@ -299,7 +299,7 @@ class ChatApp(App[None], inherit_bindings=False):
         if not text.strip():
             if not self.delivery.go_on() and self.is_busy:
                 self.flash("Nothing to send.", "quiet")
-        elif self.verbs.own.takes(text, event.lane):
+        elif self.verbs.takes(text, event.lane):
             pass
         elif (reason := self.verbs.own.unknown(text)) is not None:
             self._take_back(text, reason)

@@ -14,11 +14,26 @@ from agent_tui.core.events import (
     ToolExecutionStartEvent,
     ToolExecutionUpdateEvent,
 )
-from agent_tui.core.messages import ToolResultMessage
+from agent_tui.core.messages import (
+    AgentMessage,
+    BashExecutionMessage,
+    ToolResultMessage,
+    text_of,
+)
+from agent_tui.core.tool import ToolResult
 from agent_tui.tui.banner import Killed
-from agent_tui.tui.blocks import Block, ToolBlock, ToolStatus
+from agent_tui.tui.blocks import Block, NoticeBlock, ToolBlock, ToolStatus
+from agent_tui.tui.figures import one_line
 from agent_tui.tui.grouping import GroupedView
-from agent_tui.tui.panels import changed_path, path_of, range_read, size_of, target_of, text_of_call
+from agent_tui.tui.panels import (
+    TARGET_LIMIT,
+    changed_path,
+    path_of,
+    range_read,
+    size_of,
+    target_of,
+    text_of_call,
+)
 
 NEVER_RAN = ("Not started", "Aborted by the user before", "Aborted by the user. Not started")
 """How the engine's answers to calls begin that it did not run."""
@@ -187,6 +202,49 @@ class Calls:
         )
         self._name_range(block, name, details)
         self.view.settle(block)
+
+    def show_other(self, message: AgentMessage) -> None:
+        """A message of an earlier time that is none of a conversation: a note, a command."""
+        if isinstance(message, BashExecutionMessage):
+            self.own_ended(self.own_began(message.command, message.exclude_from_context), message)
+            return
+        text = text_of(getattr(message, "content", "")) or getattr(message, "summary", "")
+        self.view.append(NoticeBlock(text))
+
+    # -- commands of the person's own --------------------------------------------------------
+
+    def own_began(self, command: str, is_hidden: bool) -> ToolBlock:
+        """The panel of a command that the person runs; `is_hidden` from the model."""
+        block = ToolBlock("", "!!" if is_hidden else "!", one_line(command, TARGET_LIMIT))
+        self.view.append(block)
+        return block
+
+    def own_runs(self, block: ToolBlock) -> None:
+        """It is at work."""
+        block.start(self.now())
+        self.view.mark(block)
+
+    def own_prints(self, block: ToolBlock, result: ToolResult) -> None:
+        """All that it has printed, or the end of that."""
+        details = result.details if isinstance(result.details, dict) else {}
+        self._keep_file(block, details)
+        block.update(result.text, lines=details.get("lines"), now=self.now())
+        self.view.mark(block)
+
+    def own_ended(self, block: ToolBlock, message: BashExecutionMessage) -> None:
+        """It has ended, now or at an earlier time."""
+        is_ok = message.exit_code == 0
+        now = self.now() if block.is_running else None
+        self._keep_file(block, {"output_path": message.full_output_path})
+        block.finish(
+            "killed" if message.cancelled else "ok" if is_ok else "failed",
+            summary=size_of(
+                "bash", message.output, {"exit_code": message.exit_code}, is_error=not is_ok
+            ),
+            text=message.output,
+            now=now,
+        )
+        self.view.mark(block)
 
     def _close(
         self,

@@ -25,6 +25,10 @@ class Situation:
     stashed: bool = False
     unseen: bool = False
     """Something has arrived below the part of the transcript that is in view."""
+    shell: str = ""
+    """`!` or `!!`, if the draft is a shell command."""
+    runs_command: bool = False
+    """A shell command of the person's own is running."""
     place: Place = "composer"
 
 
@@ -100,6 +104,11 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
 def _composer_hints(now: Situation) -> list[tuple[str, int]]:
     if now.stopping:
         return [("enter sends once stopped", 80), ("ctrl+c kill", 90)]
+    if now.shell:
+        seen = "the model does not see it" if now.shell == "!!" else "!! hides it from the model"
+        return [("enter runs it in the shell", 90), (seen, 80), ("esc stops it", 60)]
+    if now.runs_command and not now.running:
+        return [("esc stops the command", 90), ("enter send", 80), ("f6 k stops one", 40)]
     if now.running:
         return [
             ("enter steer", 80),
@@ -116,7 +125,12 @@ def _composer_hints(now: Situation) -> list[tuple[str, int]]:
         elif now.can_continue:
             hints = [("enter goes on", 90)]
         else:
-            hints += [("/ commands", 60), ("ctrl+p palette", 40), ("ctrl+d quit", 45)]
+            hints += [
+                ("/ commands", 60),
+                ("! shell", 42),
+                ("ctrl+p palette", 40),
+                ("ctrl+d quit", 45),
+            ]
     else:
         hints.append(("ctrl+s stash", 40))
     if now.stashed:

@@ -101,7 +101,8 @@ class Presenter:
         self.shows_thinking = False
         """New thoughts are shown in full instead of folded."""
         self._view = GroupedView(view, tail_lines)
-        self._calls = Calls(self._view, now)
+        self.calls = Calls(self._view, now)
+        """The panels."""
         self._account = account
         self._now = now
         self._tally = Tally(now)
@@ -158,7 +159,7 @@ class Presenter:
             phase=self._phase_now(),
             step=self._tally.steps,
             max_steps=self.max_steps,
-            tools=tuple((label, seconds) for _, label, seconds in self._calls.running),
+            tools=tuple((label, seconds) for _, label, seconds in self.calls.running),
             asking=self.questions[0].summary if self.questions else "",
             retry_in=self._retry.seconds_left,
             on_hold=self.is_on_hold,
@@ -183,11 +184,11 @@ class Presenter:
 
     def call_of(self, block: Block) -> str | None:
         """The id of the running call that this panel shows."""
-        return self._calls.id_of(block)
+        return self.calls.id_of(block)
 
     def file_of(self, block: Block) -> str | None:
         """The file with all output of this panel; None where the panel has it all."""
-        return self._calls.files.get(block.id)
+        return self.calls.files.get(block.id)
 
     # -- what the app tells ------------------------------------------------------------------
 
@@ -199,7 +200,7 @@ class Presenter:
         self._stops_to_send = to_send
         if self._stopping_since is None:
             self._stopping_since = self._now()
-            self._calls.is_stopping = True
+            self.calls.is_stopping = True
 
     def killing_all(self) -> None:
         """The stop was pressed again."""
@@ -207,7 +208,7 @@ class Presenter:
 
     def killing(self, call_id: str) -> None:
         """The person ends this one tool."""
-        self._calls.kill(call_id)
+        self.calls.kill(call_id)
 
     def sending(self, message: UserMessage) -> None:
         """Show a message on its way into the session; its `message_start` finds it there."""
@@ -231,11 +232,10 @@ class Presenter:
                 self._new_answer().finish(message)
                 self._tally.show_earlier()
             elif isinstance(message, ToolResultMessage):
-                self._calls.show_result(message)
+                self.calls.show_result(message)
             else:
-                text = text_of(getattr(message, "content", "")) or getattr(message, "summary", "")
-                self._view.append(NoticeBlock(text))
-        self._calls.begin_turn()
+                self.calls.show_other(message)
+        self.calls.begin_turn()
 
     # -- events ------------------------------------------------------------------------------
 
@@ -253,14 +253,14 @@ class Presenter:
             case MessageEndEvent():
                 self._end_message(event.message)
             case ToolExecutionStartEvent():
-                self._calls.begin(event)
+                self.calls.begin(event)
                 self._has_output = True
                 self._phase = "tools"
             case ToolExecutionUpdateEvent():
-                self._calls.update(event)
+                self.calls.update(event)
             case ToolExecutionEndEvent():
-                self._calls.end(event)
-                if not self._calls.running:
+                self.calls.end(event)
+                if not self.calls.running:
                     self._phase = "waiting"
             case AgentEndEvent():
                 self._end_run(event)
@@ -283,11 +283,11 @@ class Presenter:
             case CompactionEndEvent():
                 self._summaries.end(event)
             case ArgumentsChangedEvent():
-                self._calls.rename(event.tool_call_id, event.tool_name, event.args)
+                self.calls.rename(event.tool_call_id, event.tool_name, event.args)
             case HookStartEvent():
-                self._calls.hook_runs(event.tool_call_id)
+                self.calls.hook_runs(event.tool_call_id)
             case HookEndEvent():
-                self._calls.hook_ended(event.tool_call_id)
+                self.calls.hook_ended(event.tool_call_id)
             case BudgetRequestEvent():
                 self.questions.append(Question(event.request.id, "", "the budget"))
             case BudgetAnswerEvent():
@@ -301,12 +301,12 @@ class Presenter:
         self._retry.end()
         self._clear_banner_keys()
         self._stopping_since = None
-        self._calls.is_stopping = False
+        self.calls.is_stopping = False
         self._is_killing = False
         self.can_continue = False
         if not self._continues:
             self._tally.begin_turn()
-            self._calls.begin_turn()
+            self.calls.begin_turn()
             self._prompts.clear()
             self._has_output = False
         self._tally.begin_run()
@@ -317,7 +317,7 @@ class Presenter:
     def _begin_step(self) -> None:
         self._tally.begin_step()
         self._phase = "waiting"
-        self._calls.begin_step()
+        self.calls.begin_step()
 
     def _end_run(self, event: AgentEndEvent) -> None:
         self._tally.end_run()
@@ -340,7 +340,7 @@ class Presenter:
             self._view.append(NoticeBlock(said, "warning"))
 
     def _show_stop(self) -> None:
-        calls = self._calls
+        calls = self.calls
         pending = 0 if self._stops_to_send else self._pending
         step = 0 if self.unanswered_prompt is not None else self._tally.steps
         said, keys = stop_banner(step, calls.killed, len(calls.changed), pending)
@@ -352,7 +352,7 @@ class Presenter:
         self._is_running = False
         self._continues = False
         self._stopping_since = None
-        self._calls.is_stopping = False
+        self.calls.is_stopping = False
         self._phase = "idle"
         self._retry.end()
 
@@ -382,7 +382,7 @@ class Presenter:
             self.say(text_of(message.content).partition("\n\n")[0])
 
     def _new_answer(self) -> Answer:
-        return Answer(self._view, self._calls.adopt, unfold_thoughts=self.shows_thinking)
+        return Answer(self._view, self.calls.adopt, unfold_thoughts=self.shows_thinking)
 
     def _take_delta(self, event: MessageUpdateEvent) -> None:
         if self._answer is None:
@@ -445,7 +445,7 @@ class Presenter:
     def _take_question(self, event: ApprovalRequestEvent) -> None:
         request = event.request
         self.questions.append(Question(request.id, request.tool_call_id, request.summary))
-        self._calls.ask(request.tool_call_id)
+        self.calls.ask(request.tool_call_id)
 
     def _take_answer(self, event: ApprovalAnswerEvent) -> None:
         question = next((item for item in self.questions if item.id == event.request_id), None)
@@ -454,11 +454,11 @@ class Presenter:
         self.questions.remove(question)
         match event.verdict:
             case "decline":
-                self._calls.refuse(question.call_id, event.comment or "")
+                self.calls.refuse(question.call_id, event.comment or "")
             case "aborted" | "refused":
                 pass  # the call's own end says why it never started
             case _:
-                self._calls.restart_clocks()
+                self.calls.restart_clocks()
 
     # -- the status's words ------------------------------------------------------------------
 
@@ -494,7 +494,7 @@ class Presenter:
                     self._arriving, "answering"
                 )
             case "tools":
-                names = [name for name, _, _ in self._calls.running]
+                names = [name for name, _, _ in self.calls.running]
                 return names[0] if len(names) == 1 else f"{len(names)} tools"
             case _:
                 return ""

@@ -76,6 +76,8 @@ class Presses:
             app.pop_screen()
             return
         selected = self._selected_text()
+        if not selected and app.verbs.on_shell.stop() and not app.is_busy:
+            return
         act = app.stop_keys.ctrl_c(
             running=app.is_busy, has_selection=bool(selected), has_draft=not app.prompt.is_blank
         )
@@ -101,6 +103,8 @@ class Presses:
         app = self._app
         app.chrome.end_flash()
         if app.prompt.close_popup():
+            return
+        if app.verbs.on_shell.stop() and not app.is_busy:
             return
         act = app.stop_keys.escape(running=app.is_busy)
         if act == "abort":

@@ -26,6 +26,7 @@ from agent_tui.tui.job_verbs import JobVerbs
 from agent_tui.tui.mcp_verbs import McpVerbs
 from agent_tui.tui.model_menu import ModelMenu
 from agent_tui.tui.own_commands import OwnCommands
+from agent_tui.tui.own_shell import OwnShell
 from agent_tui.tui.session_verbs import SessionVerbs
 
 if TYPE_CHECKING:
@@ -50,12 +51,17 @@ class Verbs:
     def __init__(self, app: ChatApp) -> None:
         self._app = app
         self.models = ModelMenu(app)
+        self.on_shell = OwnShell(app)
         self._parts: dict[type, Any] = {part: part(app) for part in self.PARTS}
         self.own: OwnCommands = self._parts[OwnCommands]
         self.on_blocks: BlockVerbs = self._parts[BlockVerbs]
         self.sessions: SessionVerbs = self._parts[SessionVerbs]
         self.on_context: ContextVerbs = self._parts[ContextVerbs]
         self.on_jobs: JobVerbs = self._parts[JobVerbs]
+
+    def takes(self, text: str, lane: Lane) -> bool:
+        """Do what a text says that is neither a message nor a command of the program."""
+        return self.on_shell.takes(text) or self.own.takes(text, lane)
 
     def run(self, parsed: Parsed) -> str | None:
         """Do what a command line says."""
@@ -256,6 +262,8 @@ class Verbs:
         """End this tool; the turn goes on."""
         app = self._app
         call_id = app.presenter.call_of(block)
+        if self.on_shell.stop(block):
+            return
         if call_id is None:
             app.flash("That call is over.", "quiet")
             return

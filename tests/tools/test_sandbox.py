@@ -116,3 +116,19 @@ async def test_what_a_shut_in_command_started_ends_with_it(tmp_path: Path) -> No
 
     listing = subprocess.run(["ps", "-A", "-o", "args="], capture_output=True, check=True)
     assert mark not in listing.stdout.decode("utf-8", "replace").splitlines()
+
+
+async def test_a_command_is_shut_in_once(tmp_path: Path) -> None:
+    program = tmp_path / "sandbox"
+    program.write_text(
+        f'#!/bin/sh\necho x >> {tmp_path}/times\nwhile [ "$1" != "--" ]; do shift; done\n'
+        'shift\nexec "$@"\n'
+    )
+    program.chmod(0o755)
+    tools = builtin_tools(tmp_path, sandbox=Sandbox("bwrap", str(program), tmp_path))
+    tool = next(tool for tool in tools if tool.name == "bash")
+    assert tool.execute is not None
+
+    await tool.execute("c1", {"command": "true"}, ToolContext())  # type: ignore[misc]
+
+    assert (tmp_path / "times").read_text() == "x\n"
