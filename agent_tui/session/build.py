@@ -9,6 +9,7 @@ from agent_tui.agent.agent import Agent
 from agent_tui.config import Settings
 from agent_tui.session.approvals import Approvals
 from agent_tui.session.checkpoints import Checkpoints
+from agent_tui.session.child_environ import child_environ
 from agent_tui.session.first_model import settle_model
 from agent_tui.session.journal.choice import journal_for
 from agent_tui.session.judging import Judge, judge_for
@@ -87,7 +88,8 @@ def build_session(
     session.wear(outfit)
     session.connect(servers)
     session.employ(jobs)
-    session.own_output_dir, session.own_environ = settings.folders.output, settings.environ
+    session.own_output_dir = settings.folders.output
+    session.own_environ = child_environ(settings)
     return session
 
 
@@ -115,7 +117,7 @@ def _agent(
     builtin = builtin_tools(
         settings.cwd,
         output_dir=settings.folders.output,
-        environ=settings.environ,
+        environ=child_environ(settings),
         memory=memory,
         jobs=jobs,
         sandbox=_sandbox(settings),

@@ -70,6 +70,7 @@ class OwnShell:
             )
         finally:
             self._own_running = tuple(one for one in self._own_running if one is not signal)
+        on_update(ToolResult(ran.output, details={"lines": ran.lines}))
         message = BashExecutionMessage(
             command=command,
             output=ran.output,

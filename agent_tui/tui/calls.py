@@ -235,12 +235,11 @@ class Calls:
         """It has ended, now or at an earlier time."""
         is_ok = message.exit_code == 0
         now = self.now() if block.is_running else None
+        details = {"exit_code": message.exit_code, "lines": block.line_count or None}
         self._keep_file(block, {"output_path": message.full_output_path})
         block.finish(
             "killed" if message.cancelled else "ok" if is_ok else "failed",
-            summary=size_of(
-                "bash", message.output, {"exit_code": message.exit_code}, is_error=not is_ok
-            ),
+            summary=size_of("bash", message.output, details, is_error=not is_ok),
             text=message.output,
             now=now,
         )

@@ -12,7 +12,6 @@ from textual.widgets import Static
 
 from agent_tui.tui import hints
 from agent_tui.tui.figures import one_line
-from agent_tui.tui.own_shell import mark_of
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.pending import delivery_sentences
 from agent_tui.tui.status import Span, cut, status_lines
@@ -178,7 +177,7 @@ class Chrome:
             can_continue=app.presenter.can_continue,
             stashed=self.stashed > 0,
             unseen=app.transcript.unseen,
-            shell=mark_of(app.prompt.text),
+            shell=hints.mark_of(app.prompt.text),
             runs_command=app.verbs.on_shell.is_running,
             place=self._place(),
         )

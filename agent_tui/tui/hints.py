@@ -11,6 +11,9 @@ from agent_tui.tui.status import Field, Span, fit
 
 Place = Literal["composer", "strip", "strip_on_hold", "editor", "cursor", "chord", "card", "replay"]
 
+MARK = "!"
+"""What a shell command of the person's own begins with."""
+
 
 @dataclass(frozen=True, slots=True)
 class Situation:
@@ -30,6 +33,13 @@ class Situation:
     runs_command: bool = False
     """A shell command of the person's own is running."""
     place: Place = "composer"
+
+
+def mark_of(text: str) -> str:
+    """How a command of one's own begins: `!`, `!!`; empty if the text is a message."""
+    if not text.startswith(MARK):
+        return ""
+    return MARK * 2 if text.startswith(MARK * 2) else MARK
 
 
 def hint_line(now: Situation, width: int) -> list[Span]:

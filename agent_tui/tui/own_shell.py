@@ -7,19 +7,12 @@ from typing import TYPE_CHECKING
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import AgentError
 from agent_tui.tui.blocks import ToolBlock
+from agent_tui.tui.hints import MARK, mark_of
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
 
-MARK = "!"
 STOPPED = "stopped by the user"
-
-
-def mark_of(text: str) -> str:
-    """How a command of one's own begins: `!`, `!!`; empty if the text is a message."""
-    if not text.startswith(MARK):
-        return ""
-    return MARK * 2 if text.startswith(MARK * 2) else MARK
 
 
 class OwnShell:

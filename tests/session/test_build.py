@@ -223,3 +223,18 @@ def test_what_the_tools_change_is_kept_beside_the_session(place: Path) -> None:
     assert path is not None
     assert (place / "checkpoints" / path.stem / "timeline.jsonl").exists()
     assert [change.path.name for change in session.checkpoints.changed_since(None)] == ["new.txt"]
+
+
+async def test_commands_inherit_no_key_that_the_configuration_names(place: Path) -> None:
+    toml = '[providers.lab]\nbase_url = "https://h.test/v1"\napi_key_env = "LAB_KEY"\n'
+    session = built(place, toml=toml, LAB_KEY="canary-key", OTHER="kept")
+    bash = next(tool for tool in session.agent.state.tools if tool.name == "bash")
+    assert bash.execute is not None
+
+    answer = await bash.execute("c1", {"command": "env"}, ToolContext())  # type: ignore[misc]
+    ran = await session.run_command("env")
+    session.close()
+
+    for seen in (answer.text, ran.output):  # type: ignore[union-attr]
+        assert "canary-key" not in seen
+        assert "OTHER=kept" in seen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agent_tui.testing import text
 from agent_tui.tui.blocks import ToolBlock
+from agent_tui.tui.canvas import plain_canvas
 from agent_tui.tui.hints import Situation, hint_line
 from tests.tui.chat import chat
 
@@ -44,6 +45,16 @@ async def test_escape_stops_it() -> None:
 
         [panel] = [block for block in c.app.transcript.blocks if isinstance(block, ToolBlock)]
         assert panel.status == "killed"
+
+
+async def test_the_panel_counts_all_lines_and_not_only_those_that_are_kept() -> None:
+    async with chat() as c:
+        await c.say("!!seq 5000")
+        await c.until(lambda: len(c.session.agent.state.messages) == 1)
+        await c.until(lambda: not c.app.verbs.on_shell.is_running)
+
+        [panel] = [block for block in c.app.transcript.blocks if isinstance(block, ToolBlock)]
+        assert any("5000 lines" in line.text for line in panel.lines(plain_canvas(80)))
 
 
 async def test_a_mark_alone_runs_nothing_and_stays() -> None:
