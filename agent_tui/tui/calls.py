@@ -235,7 +235,7 @@ class Calls:
         """It has ended, now or at an earlier time."""
         is_ok = message.exit_code == 0
         now = self.now() if block.is_running else None
-        details = {"exit_code": message.exit_code, "lines": block.line_count or None}
+        details = {"exit_code": message.exit_code, "lines": block.lines_so_far or None}
         self._keep_file(block, {"output_path": message.full_output_path})
         block.finish(
             "killed" if message.cancelled else "ok" if is_ok else "failed",

@@ -136,6 +136,11 @@ class ToolBlock(Block):
         return self._text
 
     @property
+    def lines_so_far(self) -> int:
+        """How many lines it has printed, those that are not kept included; 0 if nobody counted."""
+        return self._line_count
+
+    @property
     def written(self) -> str:
         """The end of the long argument, such as the content of a file, as far as it has come."""
         return printable(self._arguments.tail(_WRITTEN_CHARACTERS))

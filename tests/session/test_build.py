@@ -235,6 +235,6 @@ async def test_commands_inherit_no_key_that_the_configuration_names(place: Path)
     ran = await session.run_command("env")
     session.close()
 
-    for seen in (answer.text, ran.output):  # type: ignore[union-attr]
+    for seen in (answer.text, ran.output):
         assert "canary-key" not in seen
         assert "OTHER=kept" in seen
