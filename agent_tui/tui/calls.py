@@ -35,6 +35,18 @@ from agent_tui.tui.panels import (
     text_of_call,
 )
 
+DECLINED = "The user declined this call"
+"""How the answer to a call begins that a person declined; a comment follows after a colon."""
+
+CUT_SHORT = (
+    "Aborted by the user",
+    "Stopped by the user",
+    "Stopped: another tool call failed",
+    "Interrupted: the program ended",
+    "Command aborted",
+)
+"""How the line begins that says, near the end of a result, that a call was stopped half-way."""
+
 NEVER_RAN = ("Not started", "Aborted by the user before", "Aborted by the user. Not started")
 """How the engine's answers to calls begin that it did not run."""
 
@@ -194,8 +206,12 @@ class Calls:
             return
         name, details = message.tool_name, message.details
         self._keep_file(block, details)
+        if message.is_error and (said := _refused_before(message.text)) is not None:
+            block.finish(said[0], summary=said[1])
+            self.view.settle(block)
+            return
         block.finish(
-            "failed" if message.is_error else "ok",
+            _status_before(message),
             summary=size_of(name, message.text, details, is_error=message.is_error),
             text=text_of_call(message.text, details),
             details=details if isinstance(details, dict) else None,
@@ -272,3 +288,19 @@ class Calls:
         path = details.get("output_path") if isinstance(details, dict) else None
         if isinstance(path, str):
             self.files[block.id] = path
+
+
+def _refused_before(text: str) -> tuple[ToolStatus, str] | None:
+    """The state and the summary of an earlier call that never ran; None if it did run."""
+    if text.startswith(DECLINED):
+        comment = text.removeprefix(DECLINED).lstrip(":.").strip()
+        return "declined", f'"{comment}"' if comment else ""
+    return ("killed", "before it started") if text.startswith(NEVER_RAN) else None
+
+
+def _status_before(message: ToolResultMessage) -> ToolStatus:
+    """How an earlier call ended, out of what its result says at its end."""
+    if not message.is_error:
+        return "ok"
+    last = [line for line in message.text.splitlines() if line.strip()][-2:]
+    return "killed" if any(line.startswith(CUT_SHORT) for line in last) else "failed"

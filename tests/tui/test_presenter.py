@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from agent_tui import ToolError, ToolResult, Usage, UserMessage, tool
+from agent_tui.agent import batch
 from agent_tui.core.model import Model, ModelCost
+from agent_tui.session.journal.resume import INTERRUPTED
 from agent_tui.testing import Part, call, calls, end, fail, hang, text, think
 from agent_tui.tui.blocks import ThoughtBlock, ToolBlock
 from agent_tui.tui.presenter import Presenter
@@ -474,6 +476,40 @@ async def test_an_earlier_transcript_is_shown_with_results_in_their_panels() -> 
 
         assert again.kinds == ["user", "tool", "assistant"]
         assert "120 lines" in again.text
+
+
+@pytest.mark.parametrize(
+    ("result", "status", "shown"),
+    [
+        ("The user declined this call: not there", "declined", 'declined: "not there"'),
+        ("The user declined this call.", "declined", "declined"),
+        (batch.BEFORE_START, "killed", "before it started"),
+        (batch.NOT_STARTED, "killed", "before it started"),
+        (f"half\n\n{batch.KILLED}", "killed", "half"),
+        (INTERRUPTED, "killed", "Interrupted"),
+        (
+            "(no output)\n\nCommand aborted after 3.7 s.\n\nEnded: sleep 8 (pid 2).",
+            "killed",
+            "Ended",
+        ),
+        ("Command aborted, says the log.\na\nb\n\nExit code 1.", "failed", "Exit code 1"),
+    ],
+)
+async def test_an_earlier_call_says_how_it_ended(result: str, status: str, shown: str) -> None:
+    @tool(name="bash")
+    def ended_so(command: str) -> ToolResult:
+        """End."""
+        return ToolResult(result, is_error=True)
+
+    async with stage(calls(call("bash", {"command": "x"})), text("b"), tools=[ended_so]) as s:
+        await s.session.prompt("a")
+        again = Screen()
+
+        Presenter(again, s.session, lambda: s.time).show_history(s.session.agent.state.messages)
+
+        panel = next(b for b in again.blocks if isinstance(b, ToolBlock))
+        assert panel.status == status
+        assert shown in again.text
 
 
 async def test_every_place_says_the_same_about_the_next_try() -> None:
