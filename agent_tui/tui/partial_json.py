@@ -62,9 +62,16 @@ class GrowingText:
 
     @property
     def line_count(self) -> int:
-        """How many lines the value has so far; counts every call anew."""
+        """How many lines the value has so far; counts every call anew.
+
+        A complete value that ends with a line break has no further, empty line.
+        """
+        if not self._start:
+            return 0
         end = len(self._raw) if self._end is None else self._end
-        return self._raw.count("\\n", self._start, end) + 1 if self._start else 0
+        breaks = self._raw.count("\\n", self._start, end)
+        is_closed = self._end is not None and breaks and self._raw.endswith("\\n", self._start, end)
+        return breaks if is_closed else breaks + 1
 
     def _safe_place(self, place: int) -> int:
         """`place`, moved back so that no escape is cut in two."""

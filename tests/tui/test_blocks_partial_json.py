@@ -65,3 +65,10 @@ def test_the_end_of_a_long_text_begins_at_a_line() -> None:
     assert growing.line_count == 1_000
     assert growing.tail(40).splitlines()[-1] == "line 999"
     assert growing.tail(40).startswith("line ")
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"), [("one\n", 1), ("one\ntwo", 2), ("one\n\n", 2), ("", 1)]
+)
+def test_a_last_line_break_begins_no_line_of_its_own(value: str, lines: int) -> None:
+    assert fed(json.dumps({"content": value})).line_count == lines
