@@ -60,18 +60,30 @@ class Branches:
 
     def first_left(self, entry_id: str) -> str | None:
         """The first message of the person's on the way here that going there leaves behind."""
-        entry = self._tree.get(entry_id)
-        if entry is None:
-            return None
-        is_prompt = isinstance(entry.message, UserMessage)
-        kept = {one.id for one in self._tree.path(entry_id)} - ({entry_id} if is_prompt else set())
-        left = (one for one in self._tree.path() if one.id not in kept)
+        left = self._left(entry_id)
         return next((one.id for one in left if isinstance(one.message, UserMessage)), None)
 
-    def rewind(self, entry_id: str, report: RestoreReport | None = None) -> str:
+    def left(self, entry_id: str) -> list[AgentMessage]:
+        """Everything on the way here that going there leaves behind, summaries included."""
+        left = self._left(entry_id)
+        messages = (summary_of(one) if one.type == "compaction" else one.message for one in left)
+        return [message for message in messages if message is not None]
+
+    def _left(self, entry_id: str) -> list[Entry]:
+        entry = self._tree.get(entry_id)
+        if entry is None:
+            return []
+        is_prompt = isinstance(entry.message, UserMessage)
+        kept = {one.id for one in self._tree.path(entry_id)} - ({entry_id} if is_prompt else set())
+        return [one for one in self._tree.path() if one.id not in kept]
+
+    def rewind(
+        self, entry_id: str, report: RestoreReport | None = None, summary: str | None = None
+    ) -> str:
         """Go back: to before a message of the person's own, whose text is returned, or to another.
 
-        `report` is what was done with the files, so that `restored` knows it later.
+        `report` is what was done with the files, so that `restored` knows it later;
+        `summary` tells the model what the branch was about that is left.
 
         Raises:
             AgentBusyError: A turn is running.
@@ -83,7 +95,7 @@ class Branches:
             raise InvalidInputError("there is no such place in this session")
         text = entry.message.text if isinstance(entry.message, UserMessage) else ""
         target = entry.parent_id if isinstance(entry.message, UserMessage) else entry_id
-        self._go(target, REWIND)
+        self._go(target, REWIND, summary)
         if report is not None:
             files = [str(path) for path in report.restored]
             self._session.journal.add_custom(
@@ -147,9 +159,12 @@ class Branches:
         copy.close()
         return target
 
-    def _go(self, target: str | None, reason: str) -> None:
+    def _go(self, target: str | None, reason: str, summary: str | None = None) -> None:
         session = self._session
+        left = self._tree.leaf
         session.journal.move(target, reason)
+        if summary is not None:
+            session.journal.add_branch_summary(summary, left)
         session.agent.state.messages = self._tree.context()
         session.forget_context()
 
@@ -158,7 +173,7 @@ class Branches:
         for entry in reversed([*self._tree]):
             if entry.type == "leaf":
                 return entry if entry.data.get("reason") == REWIND else None
-            if entry.message is not None:
+            if entry.message is not None and entry.type == "message":
                 return None
         return None
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from agent_tui.agent.agent import Agent
 from agent_tui.core.errors import AgentBusyError
-from agent_tui.core.messages import CompactionSummaryMessage
+from agent_tui.core.messages import AgentMessage, CompactionSummaryMessage
 from agent_tui.core.occupancy import ContextReport
 from agent_tui.session.compaction.compactor import Compactor, Waits
 from agent_tui.session.compaction.sizes import threshold_for
@@ -75,6 +75,24 @@ class Compacting:
             self._upkeep.ask(focus)
         else:
             await self._turns.beside(lambda: self._upkeep.on_demand(focus))
+
+    async def summarise_branch(self, messages: Sequence[AgentMessage]) -> str | None:
+        """What these messages, which are about to be left, were about.
+
+        None if there is no summary, or if something was said meanwhile; then stay where you are.
+
+        Raises:
+            AgentBusyError: A turn is running.
+        """
+        summary: str | None = None
+        tail = self.agent.state.messages[-1:]
+
+        async def ask() -> None:
+            nonlocal summary
+            summary = await self._upkeep.of_branch(messages)
+
+        await self._turns.beside(ask)
+        return summary if self.agent.state.messages[-1:] == tail else None
 
     def undo_compaction(self) -> CompactionSummaryMessage | None:
         """Take the last summary back: what it stood for is in the context again.

@@ -24,7 +24,8 @@ QueueState = Literal["active", "paused"]
 Answer = Literal["once", "always", "decline"]
 Verdict = Literal["once", "always", "decline", "aborted", "allowed", "refused"]
 """How a question ended; `allowed` and `refused`: the mode or a rule has changed in between."""
-CompactionReason = Literal["threshold", "overflow", "manual"]
+CompactionReason = Literal["threshold", "overflow", "manual", "branch"]
+"""`branch`: not the context, but messages that are about to be left."""
 BudgetAnswer = Literal["extend", "finish", "stop"]
 BudgetVerdict = Literal["extend", "finish", "stop", "aborted"]
 

@@ -78,7 +78,24 @@ class BranchVerbs:
             if (reason := self._fork(picked.id)) is not None:
                 self._app.flash(reason, "warning")
             return
-        self._app.start(self._ask_about_files(picked.id))
+        if picked.act == "summary":
+            self._app.start(self._summarise(picked.id))
+        else:
+            self._app.start(self._ask_about_files(picked.id))
+
+    async def _summarise(self, entry_id: str) -> None:
+        """Going there leaves messages behind: have them summarised first, or stay."""
+        session = self._app.session
+        left = session.branches.left(entry_id)
+        summary = None
+        if left:
+            try:
+                summary = await session.summarise_branch(left)
+            except AgentError as error:
+                self._app.flash(error.message, "warning")
+            if summary is None:
+                return
+        await self._ask_about_files(entry_id, summary)
 
     def _fork(self, entry_id: str | None) -> str | None:
         try:
@@ -90,7 +107,7 @@ class BranchVerbs:
 
     # -- files -------------------------------------------------------------------------------
 
-    async def _ask_about_files(self, entry_id: str) -> None:
+    async def _ask_about_files(self, entry_id: str, summary: str | None = None) -> None:
         """Going there leaves messages behind after which the agent changed files: what of them?"""
         session = self._app.session
         since = session.branches.first_left(entry_id)
@@ -99,11 +116,13 @@ class BranchVerbs:
             found = await asyncio.to_thread(session.checkpoints.changed_since, since)
             changes = [change for change in found if change.kind != "same"]
         if not changes or since is None:
-            self._go(entry_id, "")
+            self._go(entry_id, "", summary)
             return
-        self._choose(entry_id, since, changes)
+        self._choose(entry_id, since, changes, summary)
 
-    def _choose(self, entry_id: str, since: str, changes: Sequence[Any]) -> None:
+    def _choose(
+        self, entry_id: str, since: str, changes: Sequence[Any], summary: str | None
+    ) -> None:
         from agent_tui.tui.screens.choice import Choice, ChoiceScreen
 
         names = ", ".join(change.path.name for change in changes[:3])
@@ -117,11 +136,11 @@ class BranchVerbs:
 
         def chosen(value: str | None) -> None:
             if value == _LOOK:
-                self._look(changes, lambda: self._choose(entry_id, since, changes))
+                self._look(changes, lambda: self._choose(entry_id, since, changes, summary))
             elif value == _WITH_FILES:
-                self._app.start(self._go_with_files(entry_id, since))
+                self._app.start(self._go_with_files(entry_id, since, summary))
             elif value == _ONLY:
-                self._go(entry_id, "")
+                self._go(entry_id, "", summary)
 
         self._app.push_screen(ChoiceScreen(title, choices), chosen)
 
@@ -137,15 +156,15 @@ class BranchVerbs:
             OutputScreen("What going back would do", "\n\n".join(parts)), lambda _: back()
         )
 
-    async def _go_with_files(self, entry_id: str, since: str) -> None:
+    async def _go_with_files(self, entry_id: str, since: str, summary: str | None) -> None:
         session = self._app.session
         report = await asyncio.to_thread(session.checkpoints.restore, since)
-        self._go(entry_id, _told(report), report)
+        self._go(entry_id, _told(report), summary, report)
 
-    def _go(self, entry_id: str, about_files: str, report: Any = None) -> None:
+    def _go(self, entry_id: str, about_files: str, summary: str | None, report: Any = None) -> None:
         app = self._app
         try:
-            text = app.session.branches.rewind(entry_id, report)
+            text = app.session.branches.rewind(entry_id, report, summary)
         except AgentError as error:
             app.flash(error.message, "warning")
             return

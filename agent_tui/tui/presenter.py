@@ -279,7 +279,7 @@ class Presenter:
             case BudgetWarningEvent() | NoticeEvent():
                 self.say(event.message, "warning")
             case CompactionStartEvent():
-                self._summaries.begin()
+                self._summaries.begin(event.reason)
             case CompactionEndEvent():
                 self._summaries.end(event)
             case ArgumentsChangedEvent():

@@ -13,6 +13,10 @@ class Ended(Protocol):
     """How a compaction ended."""
 
     @property
+    def reason(self) -> str:
+        """`branch` if it was about messages that are left, not about the context."""
+
+    @property
     def tokens_before(self) -> int:
         """What the context was."""
 
@@ -41,9 +45,10 @@ class Summaries:
         self.words = ""
         """For the status while a summary is being made; empty otherwise."""
 
-    def begin(self) -> None:
+    def begin(self, reason: str) -> None:
         """A model is asked."""
-        self.words = "summarising older messages (esc: leave as it was)"
+        what = "what you leave" if reason == "branch" else "older messages"
+        self.words = f"summarising {what} (esc: leave as it was)"
 
     def end(self, event: Ended) -> None:
         """It is over, well or badly."""
@@ -54,5 +59,5 @@ class Summaries:
             self._say(f"{sizes}, {messages} summarised · /compact undo", "info")
         elif event.aborted:
             self._say("Not summarised: the context is as it was.", "info")
-        else:
+        elif event.reason != "branch" or event.error is not None:
             self._say(f"Not summarised: {event.error}", "warning")

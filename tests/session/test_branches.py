@@ -12,8 +12,9 @@ from agent_tui.core.messages import UserMessage
 from agent_tui.session.checkpoints import RestoreReport
 from agent_tui.session.journal.journal import Drafts
 from agent_tui.session.session import Session
-from agent_tui.testing import Part, ScriptedModel, hang, text
+from agent_tui.testing import Part, ScriptedModel, fail, hang, text
 from tests.session.journal.kept import opened
+from tests.session.rig import until
 
 
 async def talked(path: Path | None, *said: str) -> tuple[Session, ScriptedModel]:
@@ -179,4 +180,68 @@ async def test_what_is_not_there_is_refused(tmp_path: Path) -> None:
         session.branches.rewind("nowhere")
     with pytest.raises(SessionError, match="not on disk"):
         session.branches.fork()
+    session.close()
+
+
+async def test_a_summary_of_what_is_left_is_told_to_the_model_at_the_new_place(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "s.jsonl"
+    session, model = opened(path, text("ONE"), text("TWO"), text("IT FAILED"), text("ok"))
+    for words in ("one", "two"):
+        await session.prompt(words)
+    point = session.branches.prompts()[0].entry_id
+    end = session.tree.leaf
+    left = session.branches.left(point)
+
+    summary = await session.summarise_branch(left)
+    assert said(session) == ["one", "two"]
+    assert session.branches.rewind(point, summary=summary) == "two"
+    await session.prompt("three")
+    session.close()
+
+    assert [message.role for message in left] == ["user", "assistant"]
+    asked = model.requests[2].messages[0].text
+    assert "TWO" in asked
+    assert "ONE" not in asked
+    last = [m.text for m in model.requests[3].messages if isinstance(m, UserMessage)]
+    assert [words for words in last if "IT FAILED" in words]
+    assert not [words for words in last if words == "two"]
+    again, _ = opened(path)
+    assert [m.role for m in again.agent.state.messages] == [
+        *("user", "assistant", "branch_summary", "user", "assistant")
+    ]
+    assert [m.id for m in again.agent.state.messages] == [
+        m.id for m in session.agent.state.messages
+    ]
+    entry = next(entry for entry in again.tree if entry.type == "branch_summary")
+    assert entry.data["summary"] == "IT FAILED"
+    assert end in [known.id for known in again.tree.path(entry.data["from_id"])]
+    again.close()
+
+
+async def test_going_back_with_a_summary_can_be_taken_back(tmp_path: Path) -> None:
+    session, _ = await talked(tmp_path / "s.jsonl", "one", "two")
+    session.branches.rewind(session.branches.prompts()[0].entry_id, summary="what was left")
+
+    assert session.branches.can_redo
+    assert session.branches.redo()
+    assert said(session) == ["one", "two"]
+    session.close()
+
+
+async def test_a_summary_that_is_stopped_or_fails_moves_nothing(tmp_path: Path) -> None:
+    session, model = opened(tmp_path / "s.jsonl", text("ONE"), hang(), fail("auth", "no key"))
+    await session.prompt("one")
+    place, left = session.tree.leaf, session.branches.left(session.branches.prompts()[0].entry_id)
+
+    asking = asyncio.ensure_future(session.summarise_branch(left))
+    await until(lambda: len(model.requests) == 2)
+    session.abort()
+
+    assert await asking is None
+    assert await session.summarise_branch(left) is None
+    assert session.tree.path()[-1].type in ("run", "usage")
+    assert place in {entry.id for entry in session.tree.path()}
+    assert said(session) == ["one"]
     session.close()

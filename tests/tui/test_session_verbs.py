@@ -15,7 +15,7 @@ from agent_tui import Agent
 from agent_tui.config import PICK, Flags, SessionChoice, load_settings
 from agent_tui.session.journal.journal import Journal
 from agent_tui.session.session import Session
-from agent_tui.testing import Part, ScriptedModel, text
+from agent_tui.testing import Part, ScriptedModel, hang, text
 from agent_tui.tui.app import ChatApp
 from tests.session.journal.kept import opened
 from tests.tui.chat import as_text
@@ -190,3 +190,29 @@ async def test_the_news_of_the_chat_before_is_said(tmp_path: Path) -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await Kept(app, pilot).until(lambda: app.is_ready)
         assert any("You went back." in block.source() for block in app.transcript.blocks)
+
+
+async def test_one_can_go_back_with_a_summary_and_stay_while_it_is_made(tmp_path: Path) -> None:
+    script: list[Part | list[Part]] = [text("ONE"), text("TWO"), hang(), text("IT FAILED")]
+    async with kept(tmp_path, *script) as chat:
+        await chat.say("one")
+        await chat.say("two")
+        await chat.say("/rewind")
+        await chat.until(lambda: len(chat.app.screen_stack) == 2)
+        await chat.pilot.press("ctrl+s")
+        await chat.until(lambda: "what you leave" in chat.app.presenter.status.notice)
+        await chat.pilot.press("escape")
+        await chat.until(lambda: not chat.app.is_busy)
+        assert chat.app.leaving.another is None
+        assert len(chat.app.session.agent.state.messages) == 4
+
+        await chat.say("/rewind")
+        await chat.until(lambda: len(chat.app.screen_stack) == 2)
+        await chat.pilot.press("ctrl+s")
+        await chat.until(lambda: chat.app.leaving.another is not None)
+        assert chat.app.prompt.text == "two"
+
+    again, _ = opened(where(tmp_path) / "present.jsonl")
+    again.close()
+    roles = [message.role for message in again.agent.state.messages]
+    assert roles == ["user", "assistant", "branch_summary"]

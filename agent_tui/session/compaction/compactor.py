@@ -23,6 +23,7 @@ from agent_tui.session.compaction.sizes import keep_recent_for, threshold_for
 from agent_tui.session.compaction.summary import (
     HISTORY_SHARE,
     PREFIX_SHARE,
+    branch_request,
     history_request,
     joined,
     max_output,
@@ -169,16 +170,9 @@ class Compactor:
         end = CompactionEndEvent(reason, before, model=state.model.key)
         asking = _Asking(self._agent, self._waits, signal)
         files = touched_files([*cut.history, *cut.prefix], self._earlier_files())
-        try:
-            text = await self._text(asking, cut, focus, files)
-        except _Failed as failed:
-            self._failed(reason, failed.error)
-            said = None if failed.error is None else failed.error.message
-            self._post(replace(end, usage=asking.usage, error=said, aborted=failed.error is None))
+        text = await self._told(end, asking, self._text(asking, cut, focus, files))
+        if text is None:
             return None
-        except BaseException:
-            self._post(replace(end, usage=asking.usage, aborted=True))
-            raise
         before_taking()
         # Usage that is older than the summary tells nothing about the context behind it.
         timestamp = max(now_ms(), *(message.timestamp + 1 for message in messages))
@@ -199,6 +193,39 @@ class Compactor:
             )
         )
         return context
+
+    async def summarise_branch(
+        self, messages: Sequence[AgentMessage], signal: AbortSignal
+    ) -> str | None:
+        """What a branch that is left was about; None if that failed, which has been told then."""
+        model = self._agent.state.model
+        before = sum(map(message_tokens, messages))
+        self._post(CompactionStartEvent("branch", before))
+        end = CompactionEndEvent("branch", before, model=model.key, summarised=len(messages))
+        asking = _Asking(self._agent, self._waits, signal)
+        asked = asking.ask_in(
+            room_for(model), lambda fits: branch_request(messages, fits), HISTORY_SHARE
+        )
+        text = await self._told(end, asking, asked)
+        if text is None:
+            return None
+        self._post(replace(end, usage=asking.usage))
+        return joined(text, "", touched_files(messages, TouchedFiles()).to_text())
+
+    async def _told(
+        self, end: CompactionEndEvent, asking: _Asking, asked: Awaitable[str]
+    ) -> str | None:
+        """What was asked for; None, once it is told, if it failed or was stopped."""
+        try:
+            return await asked
+        except _Failed as failed:
+            self._failed(end.reason, failed.error)
+            said = None if failed.error is None else failed.error.message
+            self._post(replace(end, usage=asking.usage, error=said, aborted=failed.error is None))
+            return None
+        except BaseException:
+            self._post(replace(end, usage=asking.usage, aborted=True))
+            raise
 
     def _cut(
         self, messages: Sequence[AgentMessage], reason: CompactionReason, coming: int = 0
@@ -246,7 +273,7 @@ class Compactor:
             self._post(NoticeEvent(self.breaker.reason))
 
     def _failed(self, reason: CompactionReason, error: ErrorInfo | None) -> None:
-        if error is None or reason == "manual":
+        if error is None or reason in ("manual", "branch"):
             return
         self.breaker.failed(is_transient=error.retryable)
         if self.breaker.reason is not None:

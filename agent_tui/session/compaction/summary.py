@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agent_tui.core.messages import AgentMessage, UserMessage, text_of
+from agent_tui.core.messages import AgentMessage, ToolResultMessage, UserMessage, text_of
 from agent_tui.core.model import Model
 from agent_tui.core.stream import LlmContext
 from agent_tui.session.compaction.serialise import fitted, transcript_text
@@ -43,6 +43,10 @@ This is the beginning of a turn that is too long to keep; its end is kept word f
 a few lines what the user asked for in it, what was done up to here, and what is needed to \
 understand the rest: exact paths, names, error texts."""
 
+_BRANCH = """\
+The user leaves this way and goes on from an earlier place. Say what was tried on it, what came of \
+it and what was learned, so that nothing has to be found out twice."""
+
 
 def history_request(
     messages: Sequence[AgentMessage], previous: str | None, focus: str, room: int | None
@@ -63,6 +67,12 @@ def history_request(
 def prefix_request(messages: Sequence[AgentMessage], focus: str, room: int | None) -> LlmContext:
     """Asks for a short summary of the beginning of a turn."""
     return _request([_record(messages, room), _PREFIX], focus)
+
+
+def branch_request(messages: Sequence[AgentMessage], room: int | None) -> LlmContext:
+    """Asks what a way was about that the person leaves; results of tools are left out."""
+    told = [message for message in messages if not isinstance(message, ToolResultMessage)]
+    return _request([_record(told, room), _BRANCH, _SECTIONS], "")
 
 
 def max_output(model: Model, share: float) -> int:

@@ -75,6 +75,11 @@ class Upkeep:
         """Summarise the context of an idle agent."""
         await self._replace("manual", focus)
 
+    async def of_branch(self, messages: Sequence[AgentMessage]) -> str | None:
+        """What a branch that is left was about; None if there is no summary."""
+        self._signal = AbortSignal()
+        return await self._compactor.summarise_branch(messages, self._signal)
+
     async def at_end(self) -> None:
         """What was asked for and has not come, and room after an answer that was too long."""
         focus, self._asked = self._asked, None

@@ -8,7 +8,7 @@ from typing import Any
 
 from agent_tui.core.events import json_line
 from agent_tui.core.ids import new_id, now_ms
-from agent_tui.core.messages import AgentMessage, parse_message
+from agent_tui.core.messages import AgentMessage, BranchSummaryMessage, parse_message
 
 VERSION = 1
 """Of the format. A file of a later version is read as far as its entries are understood."""
@@ -82,7 +82,9 @@ class Entry:
         """One line of JSON with its newline."""
         record: dict[str, Any] = {"type": self.type, "id": self.id, "parent_id": self.parent_id}
         record["timestamp"] = self.timestamp
-        record |= self.data if self.message is None else {"message": self.message}
+        record |= (
+            {"message": self.message} if self.type == "message" and self.message else self.data
+        )
         return json_line(record) + "\n"
 
     @classmethod
@@ -104,9 +106,19 @@ class Entry:
                 record.get("timestamp", 0),
                 parse_message(_mended(message)),
             )
-        return cls(
-            record["type"], data, record.get("parent_id"), record["id"], record.get("timestamp", 0)
-        )
+        place = (record.get("parent_id"), record["id"], record.get("timestamp", 0))
+        return cls(record["type"], data, *place, _branch_summary(data, *place[1:], record["type"]))
+
+
+def _branch_summary(
+    data: Mapping[str, Any], entry_id: str, timestamp: int, kind: str
+) -> BranchSummaryMessage | None:
+    """The message that stands for a branch that was left; None in entries of other types."""
+    summary = data.get("summary")
+    if kind != "branch_summary" or not isinstance(summary, str):
+        return None
+    left = str(data.get("from_id") or "")
+    return BranchSummaryMessage(id=entry_id, timestamp=timestamp, summary=summary, from_id=left)
 
 
 def _mended(message: dict[str, Any]) -> dict[str, Any]:

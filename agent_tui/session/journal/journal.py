@@ -12,7 +12,7 @@ from typing import Any
 
 from agent_tui.core.errors import SessionError
 from agent_tui.core.ids import new_id, now_ms
-from agent_tui.core.messages import AgentMessage, CompactionSummaryMessage
+from agent_tui.core.messages import AgentMessage, BranchSummaryMessage, CompactionSummaryMessage
 from agent_tui.session.journal.entries import Entry, Header
 from agent_tui.session.journal.file import JournalFile
 from agent_tui.session.journal.reading import SessionFile, read_header, read_session, recover
@@ -118,6 +118,13 @@ class Journal:
         """Add a summary of what came before; `data` says what stays beside it."""
         fields = {"summary": summary.summary, "tokens_before": summary.tokens_before, **data}
         return self._add(Entry("compaction", fields, self.tree.leaf, summary.id, summary.timestamp))
+
+    def add_branch_summary(self, summary: str, from_id: str | None) -> Entry:
+        """Add, at the place that was gone to, what the branch that ended in `from_id` was about."""
+        message = BranchSummaryMessage(summary=summary, from_id=from_id or "")
+        fields = {"summary": summary, "from_id": from_id}
+        place = (self.tree.leaf, message.id, message.timestamp)
+        return self._add(Entry("branch_summary", fields, *place, message))
 
     def move(self, target_id: str | None, reason: str) -> None:
         """Go to another place: what is added next follows `target_id`; None is the beginning."""

@@ -16,6 +16,8 @@ from textual.widgets.option_list import Option
 from agent_tui.tui.paint import painted
 from agent_tui.tui.status import Span
 
+Act = Literal["go", "summary", "fork"]
+"""Go there, go there with a summary of what is left, copy what is before it."""
 MOST_SHOWN = 500
 """Longer lists are for narrowing, not for reading."""
 
@@ -39,7 +41,7 @@ class PickedPoint:
     """What was picked, and what for."""
 
     id: str
-    act: Literal["go", "fork"]
+    act: Act
 
 
 class PointScreen(ModalScreen[PickedPoint | None]):
@@ -51,6 +53,7 @@ class PointScreen(ModalScreen[PickedPoint | None]):
         Binding("down", "move(1)", "Down", priority=True),
         Binding("pageup", "move(-10)", "Page up", priority=True),
         Binding("pagedown", "move(10)", "Page down", priority=True),
+        Binding("ctrl+s", "summary", "Go with a summary", priority=True),
         Binding("ctrl+f", "fork", "Fork", priority=True),
     ]
 
@@ -72,6 +75,7 @@ class PointScreen(ModalScreen[PickedPoint | None]):
     def on_mount(self) -> None:
         """The line takes the keys."""
         keys: list[Span] = [("enter", "key"), (" go there · ", "quiet")]
+        keys += [("ctrl+s", "key"), (" with a summary of what you leave · ", "quiet")]
         keys += [("ctrl+f", "key"), (" a new session up to there", "quiet")]
         self.query_one("#points-foot", Static).update(painted(keys))
         self.query_one(Input).focus()
@@ -105,7 +109,11 @@ class PointScreen(ModalScreen[PickedPoint | None]):
         """Pick nothing."""
         self.dismiss(None)
 
-    def _pick(self, act: Literal["go", "fork"]) -> None:
+    def action_summary(self) -> None:
+        """Go to the highlighted place with a summary of what is left."""
+        self._pick("summary")
+
+    def _pick(self, act: Act) -> None:
         place = self.query_one(OptionList).highlighted
         if place is not None and place < len(self._shown):
             self.dismiss(PickedPoint(self._shown[place].id, act))
