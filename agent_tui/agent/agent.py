@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agent_tui.agent.boundary import results_of_open_calls
+from agent_tui.agent.boundary import Boundary, results_of_open_calls
 from agent_tui.agent.calling import add_listener, settled
 from agent_tui.agent.hooks import (
     AbortedPolicy,
@@ -136,6 +136,7 @@ class Agent:
         self.should_stop_after_turn = should_stop_after_turn
         self.tool_error_policy: ToolErrorPolicy = tool_error_policy
         self.aborted_messages: AbortedPolicy = aborted_messages
+        self._boundary = Boundary(aborted_messages)
         self.final_answer_on_limit = final_answer_on_limit
         self.session_id = session_id
         self.shows_prints = False
@@ -329,9 +330,12 @@ class Agent:
 
     async def _run_to_end(self, prompts: list[AgentMessage], from_queue: bool) -> RunOutcome:
         context = AgentContext(self.state.system_prompt, self.state.messages, self.state.tools)
+        if self._boundary.aborted != self.aborted_messages:
+            self._boundary = Boundary(self.aborted_messages)
+        config = self._config(from_queue)
         try:
             outcome = await run_loop(
-                prompts, context, self._config(from_queue), self._emit, self._signal
+                prompts, context, config, self._emit, self._signal, self._boundary
             )
         finally:
             self._queues.release()

@@ -80,14 +80,15 @@ def normalise(
 
 
 class Boundary:
-    """`normalise` for the requests of one run, each of which mostly repeats the one before.
+    """`normalise` for the requests of one agent, each of which mostly repeats the one before.
 
     Work done up to the last answer is kept: nothing before an answer depends on what follows it.
     So a turn costs what is new in it, not the length of the transcript.
     """
 
     def __init__(self, aborted: AbortedPolicy) -> None:
-        self._aborted = aborted
+        self.aborted = aborted
+        """What becomes of aborted answers."""
         self._model: Model | None = None
         self._input: list[LlmMessage] = []
         """What was seen, up to and including the last answer."""
@@ -104,11 +105,11 @@ class Boundary:
             and all(map(is_, self._input, messages))
         )
         if repeats:
-            rest = normalise(messages[known - 1 :], model, self._aborted)
+            rest = normalise(messages[known - 1 :], model, self.aborted)
             done = [*self._output, *rest]
             done = messages if _same(done, messages) else done
         else:
-            done = normalise(messages, model, self._aborted)
+            done = normalise(messages, model, self.aborted)
         self._remember(messages, done, model)
         return done
 

@@ -101,9 +101,11 @@ async def run_loop(
     config: AgentLoopConfig,
     emit: EmitEvent,
     signal: AbortSignal | None = None,
+    boundary: Boundary | None = None,
 ) -> RunOutcome:
-    """`agent_loop` with the way it ended."""
-    return await _Run(context, config, emit, signal or AbortSignal()).run(prompts)
+    """`agent_loop` with the way it ended; `boundary` is that of an earlier run with this policy."""
+    run = _Run(context, config, emit, signal or AbortSignal(), boundary)
+    return await run.run(prompts)
 
 
 class _Finished(Exception):
@@ -118,7 +120,12 @@ class _Run:
     """One run. Owns copies of the message and tool lists; the caller's are never touched."""
 
     def __init__(
-        self, context: AgentContext, config: AgentLoopConfig, emit: EmitEvent, signal: AbortSignal
+        self,
+        context: AgentContext,
+        config: AgentLoopConfig,
+        emit: EmitEvent,
+        signal: AbortSignal,
+        boundary: Boundary | None,
     ) -> None:
         self._context = context.copy()
         self._config = config
@@ -135,7 +142,7 @@ class _Run:
         self._natural_end: EndReason = "completed"
         """How the run ends if nothing more is to be done after the present turn."""
         self._guard = IdenticalCallGuard()
-        self._boundary = Boundary(config.aborted_messages)
+        self._boundary = boundary or Boundary(config.aborted_messages)
         self._call_ids = {
             call.id
             for m in context.messages

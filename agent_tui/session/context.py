@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from itertools import accumulate
 from operator import is_
 
 from agent_tui.core.messages import (
@@ -46,6 +45,8 @@ class ContextMeter:
         self._seen: list[AgentMessage] = []
         self._sums: list[int] = [0]
         """The guessed size of the first so many messages."""
+        self._anchors: list[int | None] = [None]
+        """Where the newest usable count of the first so many messages is."""
         self._fixed: tuple[str | None, list[Tool], int] = (None, [], 0)
 
     def tokens(
@@ -54,7 +55,7 @@ class ContextMeter:
         """What `estimate_context` gives."""
         self._take(messages)
         guess = self._fixed_tokens(system_prompt, tools) + self._sums[-1]
-        place = _anchor(messages)
+        place = self._anchors[-1]
         if place is None:
             return guess
         anchor = messages[place]
@@ -66,10 +67,19 @@ class ContextMeter:
         if len(self._seen) > len(messages) or not all(map(is_, self._seen, messages)):
             same = list(map(is_, self._seen, messages))
             known = same.index(False) if False in same else len(same)
-            del self._seen[known:], self._sums[known + 1 :]
-        new = messages[len(self._seen) :]
-        self._seen += new
-        self._sums += list(accumulate(map(message_tokens, new), initial=self._sums[-1]))[1:]
+            del self._seen[known:], self._sums[known + 1 :], self._anchors[known + 1 :]
+        # What a summary has kept tells of an older context.
+        first = messages[0] if messages else None
+        since = first.timestamp if isinstance(first, CompactionSummaryMessage) else 0
+        for place in range(len(self._seen), len(messages)):
+            message, anchor = messages[place], self._anchors[-1]
+            if isinstance(message, CompactionSummaryMessage):
+                anchor = None
+            elif _may_anchor(message, since):
+                anchor = place
+            self._seen.append(message)
+            self._sums.append(self._sums[-1] + message_tokens(message))
+            self._anchors.append(anchor)
 
     def _fixed_tokens(self, system_prompt: str | None, tools: Sequence[Tool]) -> int:
         if self._fixed[:2] != (system_prompt, tools):
@@ -77,22 +87,14 @@ class ContextMeter:
         return self._fixed[2]
 
 
-def _anchor(messages: Sequence[AgentMessage]) -> int | None:
-    """The newest answer with a known usage; what a summary has kept tells of an older context."""
-    first = messages[0] if messages else None
-    since = first.timestamp if isinstance(first, CompactionSummaryMessage) else 0
-    for place in range(len(messages) - 1, -1, -1):
-        message = messages[place]
-        if isinstance(message, CompactionSummaryMessage):
-            return None
-        if (
-            isinstance(message, AssistantMessage)
-            and message.timestamp >= since
-            and message.stop_reason not in ("error", "aborted")
-            and message.usage.total
-        ):
-            return place
-    return None
+def _may_anchor(message: AgentMessage, since: int) -> bool:
+    """An answer with a known usage, from `since` on."""
+    return (
+        isinstance(message, AssistantMessage)
+        and message.timestamp >= since
+        and message.stop_reason not in ("error", "aborted")
+        and bool(message.usage.total)
+    )
 
 
 def fixed_tokens(system_prompt: str | None, tools: Sequence[Tool]) -> int:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_tui import (
+    Agent,
     AgentMessage,
     AssistantMessage,
     BashExecutionMessage,
@@ -24,9 +25,9 @@ from agent_tui import (
     ToolResultMessage,
     UserMessage,
 )
-from agent_tui.agent.boundary import Boundary, convert_to_llm, normalise
+from agent_tui.agent.boundary import INTERRUPTED, Boundary, convert_to_llm, normalise
 from agent_tui.core.messages import LlmMessage, text_of
-from agent_tui.testing import call, calls, hang, text, think
+from agent_tui.testing import ScriptedModel, call, calls, hang, text, think
 from tests.agent.stage import Make, answered, asked, said, user
 from tests.agent.toolbox import echo
 from tests.agent.tracing import adjacency_problems
@@ -650,3 +651,26 @@ def test_remembering_the_request_before_changes_nothing(
 
         assert [m.model_dump() for m in shown] == [m.model_dump() for m in plain]
         assert (shown is request) == (plain is request)
+
+
+async def test_later_runs_see_what_became_of_the_transcript_and_the_policy() -> None:
+    script = ScriptedModel([text(f"answer {number}") for number in range(5)])
+    agent = Agent("test/m", stream_fn=script)
+    await agent.prompt("one")
+    await agent.prompt("two")
+    cut_off = AssistantMessage(content=[TextBlock(text="half an")], stop_reason="aborted")
+    agent.state.messages = [*agent.state.messages[:2], cut_off]
+    await agent.prompt("three")
+    agent.aborted_messages = "drop"
+    await agent.prompt("four")
+    agent.state.messages = agent.state.messages[3:]
+    await agent.prompt("five")
+
+    sent = [[text_of(m.content) for m in request.messages] for request in script.requests]
+    assert sent == [
+        ["one"],
+        ["one", "answer 0", "two"],
+        ["one", "answer 0", f"half an\n{INTERRUPTED}", "three"],
+        ["one", "answer 0", "three", "answer 2", "four"],
+        ["three", "answer 2", "four", "answer 3", "five"],
+    ]
