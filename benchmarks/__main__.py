@@ -21,6 +21,7 @@ NAMES = (
     "echo",
     "tools",
     "memory",
+    "disk",
 )
 
 

@@ -34,7 +34,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Target:
-    """A bound of issue 2, and what was measured."""
+    """A bound, and what was measured."""
 
     what: str
     value: float
@@ -68,7 +68,7 @@ def targets_table(targets: Sequence[Target]) -> Table:
         )
         for target in targets
     ]
-    return Table("Targets of issue 2", ("", "measured", "target", ""), rows)
+    return Table("Targets", ("", "measured", "target", ""), rows)
 
 
 def calibration() -> float:

@@ -6,12 +6,13 @@ import asyncio
 from dataclasses import replace
 
 from agent_tui.agent.agent import Agent
-from agent_tui.config import Settings
+from agent_tui.config import PICK, Settings
 from agent_tui.session.approvals import Approvals
 from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.session.child_environ import child_environ
 from agent_tui.session.first_model import settle_model
 from agent_tui.session.journal.choice import journal_for
+from agent_tui.session.journal.journal import Journal
 from agent_tui.session.judging import Judge, judge_for
 from agent_tui.session.kit import Kit, has_own_code, load_kit
 from agent_tui.session.models import ModelBook
@@ -27,18 +28,30 @@ MAX_ITERATIONS = 100
 
 
 async def open_session(settings: Settings) -> Session:
-    """The same as `build_session` without holding up the loop while the person's files load."""
+    """The same as `build_session` without holding up the loop while files load."""
     kit = await asyncio.to_thread(load_kit, settings) if has_own_code(settings) else None
-    return build_session(settings, kit=kit)
+    is_new = settings.session.resume in (None, PICK)
+    journal = None if is_new else await asyncio.to_thread(journal_for, settings)
+    try:
+        return build_session(settings, kit=kit, journal=journal)
+    except BaseException:
+        if journal is not None:
+            journal.close()
+        raise
 
 
 def build_session(
-    settings: Settings, *, unattended: bool = False, kit: Kit | None = None
+    settings: Settings,
+    *,
+    unattended: bool = False,
+    kit: Kit | None = None,
+    journal: Journal | None = None,
 ) -> Session:
     """A session by these settings; makes no model call.
 
-    `kit` is what the person brought along, if it is loaded already. With `unattended`, a call that
-    needs approval is refused with a sentence instead of waiting.
+    `kit` is what the person brought along, and `journal` the session to go on with, if they are
+    loaded already. With `unattended`, a call that needs approval is refused with a sentence instead
+    of waiting.
 
     Raises:
         ConfigError, InvalidInputError: What cannot be built, in one sentence with a way out.
@@ -67,7 +80,7 @@ def build_session(
     )
     if settings.agent is None:
         approvals.on_diff = memory.was_shown
-    journal = journal_for(settings)
+    journal = journal or journal_for(settings)
     if journal.path is not None:
         kept, parent = settings.folders.checkpoints, journal.header.parent_session
         checkpoints.open(kept / journal.path.stem, kept / parent if parent else None)

@@ -27,13 +27,15 @@ TEXT_CHARACTERS = 200_000
 """How much of a session can be found by its words."""
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS sessions (
-    path TEXT PRIMARY KEY, id TEXT, cwd TEXT, name TEXT, title TEXT, created INTEGER,
-    changed INTEGER, size INTEGER, messages INTEGER, model TEXT, cost REAL, problem TEXT
+    number INTEGER PRIMARY KEY, path TEXT UNIQUE, id TEXT, cwd TEXT, name TEXT, title TEXT,
+    created INTEGER, changed INTEGER, size INTEGER, messages INTEGER, model TEXT, cost REAL,
+    problem TEXT
 );
-CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(path UNINDEXED, said, tokenize="trigram");
-PRAGMA user_version = 1;
+CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(said, tokenize="trigram");
+PRAGMA user_version = 2;
 """
-_VERSION = 1
+"""Words have the number of their session: by its path they could only be found by reading all."""
+_VERSION = 2
 _COLUMNS = "path, id, cwd, name, title, created, changed, size, messages, model, cost, problem"
 
 
@@ -218,8 +220,9 @@ def _put(index: sqlite3.Connection, item: SessionItem, said: str) -> None:
         item.problem,
     ]
     marks = ", ".join("?" * len(values))
-    index.execute(f"INSERT INTO sessions ({_COLUMNS}) VALUES ({marks})", _storable(values))
-    index.execute("INSERT INTO words (path, said) VALUES (?, ?)", _storable([str(item.path), said]))
+    sql = f"INSERT INTO sessions ({_COLUMNS}) VALUES ({marks})"
+    number = index.execute(sql, _storable(values)).lastrowid
+    index.execute("INSERT INTO words (rowid, said) VALUES (?, ?)", _storable([number, said]))
 
 
 def _storable(values: Sequence[object]) -> list[object]:
@@ -231,8 +234,9 @@ def _storable(values: Sequence[object]) -> list[object]:
 
 
 def _drop(index: sqlite3.Connection, path: str) -> None:
-    index.execute("DELETE FROM sessions WHERE path = ?", [path])
-    index.execute("DELETE FROM words WHERE path = ?", [path])
+    for (number,) in index.execute("SELECT number FROM sessions WHERE path = ?", [path]).fetchall():
+        index.execute("DELETE FROM words WHERE rowid = ?", [number])
+        index.execute("DELETE FROM sessions WHERE number = ?", [number])
 
 
 def _find(
@@ -242,7 +246,7 @@ def _find(
     values: list[object] = []
     for word in words:
         pattern = "%" + word.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
-        said = "path IN (SELECT path FROM words WHERE said LIKE ? ESCAPE '\\')"
+        said = "number IN (SELECT rowid FROM words WHERE said LIKE ? ESCAPE '\\')"
         conditions.append(f"({said} OR id LIKE ? ESCAPE '\\')")
         values += [pattern, pattern]
     if folder is not None:

@@ -18,7 +18,6 @@ from textual.widgets import Static
 
 from agent_tui.core.text import printable
 from agent_tui.tui.budget import ON_BUDGET, BudgetQuestion, budget_rows
-from agent_tui.tui.diff import diff_spans
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.status import Span, cut
 
@@ -110,6 +109,8 @@ def body_rows(request: Request, width: int) -> list[Row]:
     detail = request.detail or request.summary
     if request.is_diff:
         name = [[(piece, "title")] for piece in chop_cells(printable(request.summary), width)]
+        from agent_tui.tui.diff import diff_spans  # only now: a start does without it
+
         return [*name, *diff_spans(detail, width, DIFF_LINES)]
     return [[(row, "")] for row in _text_rows(detail, max(1, width))]
 

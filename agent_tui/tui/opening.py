@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agent_tui.core.figures import plural
-from agent_tui.tui.banner import welcome
-from agent_tui.tui.own_commands import clashes
 
 if TYPE_CHECKING:
     from agent_tui.config import Settings
@@ -52,6 +50,10 @@ def greeting(
     session: Session, settings: Settings | None, problems: Iterable[str]
 ) -> Iterator[tuple[str, NoticeKind]]:
     """The sentences of the start, each with its kind: which model and why, then what is wrong."""
+    # Only now: the first paint does without these.
+    from agent_tui.tui.banner import welcome
+    from agent_tui.tui.own_commands import clashes
+
     state = session.agent.state
     if settings is not None and not state.messages:
         is_demo = state.model.api == "demo"

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from agent_tui.config import Flags, load_settings
+from agent_tui.config import Flags, SessionChoice, load_settings
 from agent_tui.core.errors import ConfigError, InvalidInputError
+from agent_tui.core.messages import UserMessage
 from agent_tui.core.tool import ToolContext
-from agent_tui.session.build import build_session
+from agent_tui.session.build import build_session, open_session
+from agent_tui.session.journal.journal import Journal
+from agent_tui.session.journal.store import SessionStore
 from agent_tui.session.session import Session
 from tests.session.rig import lets_run
 
@@ -238,3 +242,19 @@ async def test_commands_inherit_no_key_that_the_configuration_names(place: Path)
     for seen in (answer.text, ran.output):
         assert "canary-key" not in seen
         assert "OTHER=kept" in seen
+
+
+async def test_a_session_that_cannot_be_built_lets_go_of_its_file(place: Path) -> None:
+    environ = {"AGENT_TUI_HOME": str(place / "home")}
+    settings = load_settings(Flags(cwd=place), environ, place)
+    path = SessionStore(settings.folders.sessions, settings.cwd).folder / "s1.jsonl"
+    with closing(Journal.new(path, place, durable=False)) as journal:
+        journal.add_message(UserMessage(content="go"))
+    choice = SessionChoice(resume="s1")
+    flags = Flags(cwd=place, session=choice, agent="nowhere:agent")
+
+    with pytest.raises(ConfigError):
+        await open_session(load_settings(flags, environ, place))
+
+    with closing(Journal.open(path, place)) as journal:
+        assert journal.tree.has_messages

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -126,3 +127,19 @@ async def test_an_open_session_cannot_be_opened_twice(store: SessionStore) -> No
     assert obstacle is not None
     assert "another program" in obstacle
     assert "no session" in (catalogue.obstacle("ffff") or "")
+
+
+async def test_the_index_holds_the_words_of_each_session_once(store: SessionStore) -> None:
+    kept, gone = await talk(store, "first", "one"), await talk(store, "second", "two")
+    catalogue = SessionCatalogue(store)
+    catalogue.items()
+    session, _ = opened(kept, text("three"))
+    await session.prompt("third")
+    session.close()
+    gone.unlink()
+
+    assert [item.path for item in catalogue.items("three")] == [kept]
+    with closing(sqlite3.connect(store.root / INDEX_NAME)) as index:
+        numbers = index.execute("SELECT number FROM sessions").fetchall()
+        assert index.execute("SELECT rowid FROM words").fetchall() == numbers
+        assert len(numbers) == 1
