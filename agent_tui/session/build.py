@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from pathlib import Path
 
 from agent_tui.agent.agent import Agent
 from agent_tui.config import PICK, Settings
@@ -49,9 +50,8 @@ def build_session(
 ) -> Session:
     """A session by these settings; makes no model call.
 
-    `kit` is what the person brought along, and `journal` the session to go on with, if they are
-    loaded already. With `unattended`, a call that needs approval is refused with a sentence instead
-    of waiting.
+    `kit` is what the person brought along, `journal` the session to go on with, if loaded already.
+    With `unattended`, a call that needs approval is refused with a sentence instead of waiting.
 
     Raises:
         ConfigError, InvalidInputError: What cannot be built, in one sentence with a way out.
@@ -81,9 +81,7 @@ def build_session(
     if settings.agent is None:
         approvals.on_diff = memory.was_shown
     journal = journal or journal_for(settings)
-    if journal.path is not None:
-        kept, parent = settings.folders.checkpoints, journal.header.parent_session
-        checkpoints.open(kept / journal.path.stem, kept / parent if parent else None)
+    _open_checkpoints(checkpoints, journal, settings.folders.checkpoints)
     session = Session(
         agent,
         approvals,
@@ -104,6 +102,12 @@ def build_session(
     session.own_output_dir = settings.folders.output
     session.own_environ = child_environ(settings)
     return session
+
+
+def _open_checkpoints(checkpoints: Checkpoints, journal: Journal, folder: Path) -> None:
+    if journal.path is not None:
+        parent = journal.header.parent_session
+        checkpoints.open(folder / journal.path.stem, folder / parent if parent else None)
 
 
 def _sandbox(settings: Settings) -> Sandbox | None:
