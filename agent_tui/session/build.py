@@ -59,8 +59,7 @@ def build_session(
     settings = settle_model(settings)
     book = ModelBook(settings)
     checkpoints = Checkpoints()
-    memory = FileMemory(checkpoints)
-    jobs = Jobs()
+    memory, jobs = FileMemory(checkpoints), Jobs()
     checkpoints.on_restored = memory.forget
     if settings.agent is not None:
         agent, outfit = _own_agent(settings, book, kit)
