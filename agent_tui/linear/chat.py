@@ -60,6 +60,9 @@ class _Chat:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._session.agent.wait_for_idle(), 2.5)
             self._session.close()
+        if self._session.is_saved:
+            way_back = f"to go on: agent-tui chat --linear --resume {self._session.id}"
+            self._report.say("agent-tui", way_back)
         return self._code
 
     def _see(self, event: AnyEvent, signal: AbortSignal) -> None:

@@ -71,11 +71,6 @@ class Pages(Widget, can_focus=True):
         """The last line in view."""
         return min(self._moved(self._top, self.size.height - 1).line, max(0, self.text.lines - 1))
 
-    @property
-    def is_at_end(self) -> bool:
-        """Whether the end is in view."""
-        return self._top >= self._end()
-
     def changed(self) -> None:
         """The look has changed."""
         self._drawn.clear()

@@ -66,11 +66,6 @@ class StopKeys:
         self.stopping_since = None
         self._armed_at = None
 
-    @property
-    def is_armed(self) -> bool:
-        """Whether the next Ctrl+C quits."""
-        return self._within(self._armed_at, ARMED_SECONDS)
-
     def _stop(self) -> StopAct:
         if self.stopping_since is not None:
             return "kill"

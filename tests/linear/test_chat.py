@@ -235,6 +235,17 @@ def test_the_context_is_told_part_by_part_and_summarised_on_demand() -> None:
     assert "\x1b" not in printed
 
 
+def test_the_last_line_says_how_to_go_on(tmp_path: Path) -> None:
+    path = tmp_path / "abcd.jsonl"
+    paper = Paper()
+    session = Session.open(Agent("test/m", stream_fn=ScriptedModel([text("ok")])), path)
+
+    run_linear(session, ["ready"], Typist(paper, [("ready", "hi"), ("[turn]", "/quit")]), paper)
+
+    last = paper.getvalue().splitlines()[-1]
+    assert last == f"[agent-tui] to go on: agent-tui chat --linear --resume {session.id}"
+
+
 def test_a_message_that_begins_with_a_path_is_a_message() -> None:
     assert "[turn]" in chat([text("ok")], ("ready", "/usr/bin is missing"))
 

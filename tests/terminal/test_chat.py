@@ -123,6 +123,24 @@ def test_a_termination_puts_the_terminal_back(tmp_path: Path) -> None:
         assert c.program.settings() == c.program.settings_before
 
 
+@pytest.mark.parametrize("way", ["/quit", "ctrl+d", "SIGTERM"])
+def test_on_the_way_out_one_line_says_how_to_go_on(tmp_path: Path, way: str) -> None:
+    with chat(tmp_path, "--agent", "tests.terminal.agents:sleeper", "--mode", "read-only") as c:
+        c.says("still there?")
+        c.sees("2 steps")
+        if way == "/quit":
+            c.says("/quit")
+        elif way == "ctrl+d":
+            c.types("\x04")
+        else:
+            c.program.signal(signal.SIGTERM)
+
+        assert c.program.wait() == (128 + signal.SIGTERM if way == "SIGTERM" else 0)
+        told = re.findall(rb"To go on: agent-tui --resume (\w+)", c.program.output)
+        assert len(told) == 1
+        assert [*tmp_path.rglob(f"*{told[0].decode()}.jsonl")]
+
+
 def test_ctrl_c_twice_on_an_idle_empty_composer_leaves(tmp_path: Path) -> None:
     with chat(tmp_path) as c:
         c.types("\x03")
