@@ -32,6 +32,7 @@ __all__ = [
     "Reach",
     "Refused",
     "Sandbox",
+    "bash_tool",
     "builtin_tools",
     "find_sandbox",
     "judge",

@@ -14,6 +14,7 @@ from agent_tui.core.tool import Tool, ToolContext, ToolResult
 from agent_tui.tools.intake import Intake
 from agent_tui.tools.output import OutputLog, for_model, tail
 from agent_tui.tools.process import end_tree, kill_tree_now
+from agent_tui.tools.watchman import Watchman
 
 STRAGGLER_SECONDS = 0.1
 NEWS_LINES, NEWS_BYTES = 200, 16 * 1024
@@ -46,6 +47,8 @@ class Job:
     mark: str
     log: OutputLog
     intake: Intake
+    watchman: Watchman
+    """Ends it when the program dies."""
     began: float = field(default_factory=time.monotonic)
     ended: float | None = None
     is_ending: bool = False
@@ -143,7 +146,8 @@ class Jobs:
     ) -> Job:
         """Take over a running command; its output goes on to a file."""
         log.keep()
-        job = Job(len(self.all) + 1, command, process, mark, log, intake, began)
+        watchman = Watchman(process.pid)
+        job = Job(len(self.all) + 1, command, process, mark, log, intake, watchman, began)
         if not self.all:
             self._forget = at_last(self._kill_now)
         self.all.append(job)
@@ -159,6 +163,7 @@ class Jobs:
             job.is_ending = True
             self.on_change()
             await end_tree(job.process.pid, job.mark)
+            job.watchman.dismiss()
 
     def close(self) -> None:
         """The program ends: so do all jobs, at once."""
@@ -167,6 +172,7 @@ class Jobs:
         for task in self._watching:
             task.cancel()
         for job in self.running:
+            job.watchman.dismiss()
             job.intake.close()
 
     def _kill_now(self) -> None:
@@ -175,6 +181,7 @@ class Jobs:
 
     async def _watch(self, job: Job) -> None:
         await job.process.wait()
+        job.watchman.dismiss()
         await job.intake.rest(STRAGGLER_SECONDS)
         job.ended = time.monotonic()
         job.intake.close()

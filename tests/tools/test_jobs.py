@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import sys
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from agent_tui.core.tool import Tool, ToolContext, ToolResult
 from agent_tui.tools import Job, Jobs, builtin_tools
 from agent_tui.tools.process import group_lives
+from tests.tools.calls import running
 
 PATIENCE_SECONDS = 20
 
@@ -40,8 +42,11 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    return Bench(tmp_path)
+async def bench(tmp_path: Path) -> AsyncIterator[Bench]:
+    made = Bench(tmp_path)
+    yield made
+    made.jobs.close()
+    await until(lambda: all(job.process.returncode is not None for job in made.jobs.all))
 
 
 async def until(condition: Callable[[], object]) -> None:
@@ -77,7 +82,6 @@ async def test_a_running_command_is_moved_to_the_background_and_goes_on(
     assert bench.ended == [job]
     assert job.state == "exit 0"
     assert job.log.path.read_text() == "begun\nfinished\n"
-    bench.jobs.close()
 
 
 async def test_a_model_can_begin_a_command_in_the_background(bench: Bench) -> None:
@@ -85,7 +89,6 @@ async def test_a_model_can_begin_a_command_in_the_background(bench: Bench) -> No
 
     assert "up" in result.text
     assert [job.number for job in bench.jobs.running] == [1]
-    bench.jobs.close()
 
 
 async def test_a_command_that_fails_at_once_is_no_job(bench: Bench) -> None:
@@ -148,7 +151,6 @@ async def test_a_stopped_turn_leaves_jobs_alone(bench: Bench) -> None:
     await asyncio.sleep(0)
 
     assert len(bench.jobs.running) == 1
-    bench.jobs.close()
 
 
 async def test_a_flood_goes_to_the_file_and_memory_stays_bounded(
@@ -164,3 +166,42 @@ async def test_a_flood_goes_to_the_file_and_memory_stays_bounded(
     assert job.log.path.stat().st_size == 30_000_008
     assert len(job.news()) < 20_000
     bench.jobs.close()
+
+
+async def test_jobs_end_when_the_program_is_killed(tmp_path: Path, nap: str) -> None:
+    command = f"(trap '' TERM; sleep {nap} & sleep {nap}; wait) & sleep {nap}; wait"
+    program = f"""
+import asyncio
+from pathlib import Path
+from agent_tui.core.tool import ToolContext
+from agent_tui.tools import Jobs, bash_tool
+
+async def main():
+    tool = bash_tool(Path({str(tmp_path)!r}), jobs=Jobs())
+    await tool.execute("c1", {{"command": {command!r}, "background": True}}, ToolContext())
+    print("up", flush=True)
+    await asyncio.sleep(60)
+
+asyncio.run(main())
+"""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", program, stdout=asyncio.subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert await process.stdout.readline() == b"up\n"
+    assert running(nap)
+
+    process.kill()
+    await process.wait()
+
+    await until(lambda: not running(nap))
+
+
+async def test_nobody_watches_over_a_job_that_has_ended(bench: Bench) -> None:
+    await moved(bench, "echo on; sleep 0.2", "on")
+    (job,) = bench.jobs.all
+    assert running(f"sh {job.process.pid}")
+
+    await until(lambda: bench.ended)
+
+    assert not running(f"sh {job.process.pid}")
