@@ -17,6 +17,7 @@ from agent_tui.core.errors import AgentError, SessionError
 from agent_tui.core.messages import (
     AgentMessage,
     AssistantMessage,
+    CustomMessage,
     TextBlock,
     ThinkingBlock,
     ToolCall,
@@ -54,6 +55,7 @@ CHUNK_SECONDS = 0.02
 LONGEST_BLOCK_SECONDS = 6.0
 LONGEST_TOOL_SECONDS = 3.0
 SLOWEST, FASTEST = 1 / 8, 64.0
+SUMMARISED = "Here the conversation was summarised to make room."
 AT_ONCE = math.inf
 """The speed at which nothing is waited for."""
 
@@ -273,6 +275,8 @@ def _turns_of(entries: Sequence[Entry]) -> tuple[tuple[RecordedAnswer, ...], ...
             else:
                 turns[-1].append(answer)
             said, is_running = [], True
+        elif entry.type == "compaction":
+            said.append(CustomMessage(custom_type="compaction", content=SUMMARISED))
         elif message is not None and not isinstance(message, ToolResultMessage):
             said.append(message)
     return tuple(tuple(turn) for turn in turns if turn[0].before)

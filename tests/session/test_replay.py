@@ -156,6 +156,22 @@ async def test_playing_stands_where_it_shall_and_goes_on_step_by_step(tmp_path: 
     assert pace.step == 3
 
 
+async def test_a_summary_is_mentioned_where_it_was_made(tmp_path: Path) -> None:
+    script = [text("one " * 40), text("two"), text("## Goal\nto talk"), text("three")]
+    session, _ = opened(tmp_path / "s.jsonl", *script)
+    for words in ("a " * 40, "b"):
+        await session.prompt(words)
+    await session.compact("")
+    await session.prompt("c")
+    session.close()
+
+    again = await played(tmp_path / "s.jsonl")
+    again.close()
+
+    roles = [message.role for message in again.agent.state.messages]
+    assert roles == ["user", "assistant", "user", "assistant", "custom", "user", "assistant"]
+
+
 async def test_nothing_to_play_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").touch()
 
