@@ -187,6 +187,24 @@ async def test_asked_for_in_a_turn_it_comes_at_the_next_boundary_and_steering_st
     assert "please use tabs" in user_texts(small.model.requests[2])
 
 
+async def test_steering_in_the_last_answer_follows_the_summary_word_for_word() -> None:
+    full_now = end("stop", Usage(input=6900, output=100, total=7000))
+    small = Small([text("final"), full_now], text("SUMMARY"), text("ok"), messages=full(4000))
+    small.session.subscribe(
+        lambda event, signal: (
+            small.session.steer("please use tabs")
+            if event.type == "message_start" and len(small.model.requests) == 1
+            else None
+        )
+    )
+
+    await small.session.prompt("go")
+
+    assert small.reasons == ["threshold"]
+    assert "please use tabs" not in user_texts(small.model.requests[1])[0]
+    assert "please use tabs" in user_texts(small.model.requests[2])
+
+
 async def test_asked_for_in_the_last_step_it_comes_at_the_end() -> None:
     small = Small(text("done"), text("SUMMARY"), messages=full(900))
     turn = start(small.session.prompt("go"))
