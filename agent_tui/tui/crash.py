@@ -9,7 +9,7 @@ import sys
 import traceback
 from typing import Any
 
-from rich.text import Text
+from rich.segment import Segment, Segments
 from textual.app import App
 
 from agent_tui.core.text import printable
@@ -17,6 +17,9 @@ from agent_tui.version import __version__
 
 FRAMES = 12
 """The innermost frames are enough to find the place."""
+
+_ANY_WIDTH = 100_000
+"""The lines are left to the terminal to wrap: it may be one column wide at that moment."""
 
 
 def report(app: App[Any]) -> None:
@@ -27,4 +30,5 @@ def report(app: App[Any]) -> None:
         f"\n\nagent-tui {__version__} ended by its own fault; nothing of yours caused this. "
         "Please report the lines above."
     )
-    app.panic(Text(text + hint))
+    app.error_console.width = _ANY_WIDTH
+    app.panic(Segments([Segment(text + hint + "\n")]))

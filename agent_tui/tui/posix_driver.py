@@ -14,8 +14,11 @@ import socket
 from functools import partial
 from typing import Any
 
+from textual import events
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.geometry import Size
+from textual.message import Message
 
 from agent_tui.core.descriptors import copy_of
 from agent_tui.tui import terminal
@@ -23,6 +26,11 @@ from agent_tui.tui.keys import InputReader
 
 _READ_BYTES = 65_536
 _TITLE = "\x1b]0;"
+SMALLEST = (20, 6)
+"""Columns and rows that are always drawn; a smaller terminal shows their upper left part.
+
+Textual's widgets fail when nothing is left of their width.
+"""
 
 
 class PosixDriver(LinuxDriver):
@@ -53,6 +61,12 @@ class PosixDriver(LinuxDriver):
             self._title = data
         if self._is_on and self._writer_thread is not None:
             self._writer_thread.write(data)
+
+    def process_message(self, message: Message) -> None:
+        """Hand on what came in."""
+        if isinstance(message, events.Resize):
+            message = events.Resize(_drawn(message.size), _drawn(message.virtual_size))
+        super().process_message(message)
 
     def start_application_mode(self) -> None:
         """Take the terminal: keys come in from here on."""
@@ -134,4 +148,10 @@ class PosixDriver(LinuxDriver):
             columns, rows = os.get_terminal_size(self._output())
         except OSError:
             columns, rows = 0, 0
-        return (columns, rows) if columns and rows else super()._get_terminal_size()
+        if not columns or not rows:
+            columns, rows = super()._get_terminal_size()
+        return _drawn(Size(columns, rows))
+
+
+def _drawn(size: Size) -> Size:
+    return Size(max(SMALLEST[0], size.width), max(SMALLEST[1], size.height))

@@ -237,7 +237,12 @@ class Presses:
 
     def palette(self) -> None:
         """The command palette."""
-        self._app.action_command_palette()
+        from textual.command import CommandPalette
+
+        from agent_tui.tui.screens.palette import Palette
+
+        if not CommandPalette.is_open(self._app):
+            self._app.push_screen(Palette(id="--command-palette"))
 
     def _selected_text(self) -> str:
         """What is selected, in the composer first, then on the screen."""

@@ -28,7 +28,7 @@ class PtyProgram:
 
     def __init__(self, *arguments: str, environ: dict[str, str] | None = None) -> None:
         self.terminal, other = pty.openpty()
-        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+        self.resize(80, 24)
         self.settings_before = self.settings()
         self.output = b""
         self._process = subprocess.Popen(
@@ -51,6 +51,10 @@ class PtyProgram:
     def send(self, data: bytes) -> None:
         """Type."""
         os.write(self.terminal, data)
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Change the size of the terminal's window."""
+        fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     def signal(self, number: int) -> None:
         """Send a signal to the program alone."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rich.text import Text
+from rich.segment import Segments
 from textual.app import App
 
 from agent_tui.tui import crash
@@ -14,8 +14,8 @@ class Panicking(App[None]):
     said = ""
 
     def panic(self, *renderables: Any) -> None:
-        assert isinstance(renderables[0], Text)
-        self.said = renderables[0].plain
+        assert isinstance(renderables[0], Segments)
+        self.said = "".join(segment.text for segment in renderables[0].segments)
 
 
 def fail_with(secret: str) -> None:

@@ -43,6 +43,8 @@ class ChoiceScreen(ModalScreen[str | None]):
         Binding("escape", "close", "Close"),
         Binding("up", "move(-1)", "Up", priority=True),
         Binding("down", "move(1)", "Down", priority=True),
+        Binding("pageup", "move(-10)", "Page up", priority=True),
+        Binding("pagedown", "move(10)", "Page down", priority=True),
     ]
 
     def __init__(self, title: str, choices: Sequence[Choice], *, hint: str = "") -> None:

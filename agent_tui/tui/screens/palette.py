@@ -1,0 +1,14 @@
+"""Textual's command palette, which must not fail while its list has no room."""
+
+from __future__ import annotations
+
+from textual.command import CommandList, CommandPalette
+
+
+class Palette(CommandPalette):
+    """The palette."""
+
+    def _action_command_list(self, action: str) -> None:
+        """A list that is not laid out yet, or in no room at all, has no lines to move by."""
+        if self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)
