@@ -241,7 +241,7 @@ class Presses:
 
         from agent_tui.tui.screens.palette import Palette
 
-        if not CommandPalette.is_open(self._app):
+        if not any(isinstance(s, CommandPalette) for s in self._app.screen_stack):
             self._app.push_screen(Palette(id="--command-palette"))
 
     def _selected_text(self) -> str:

@@ -10,11 +10,11 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent_tui.tui.paint import painted
+from agent_tui.tui.screens.page import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def matching(choices: Sequence[Choice], words: str) -> list[Choice]:
     ]
 
 
-class ChoiceScreen(ModalScreen[str | None]):
+class ChoiceScreen(Page[str | None]):
     """Gives the chosen value; None when closed with Esc. With nothing that fits, the typed text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,11 +9,11 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
-from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from agent_tui.tui.commands import COMMANDS
 from agent_tui.tui.paint import painted_lines
+from agent_tui.tui.screens.page import Page
 from agent_tui.tui.status import Span
 
 KEYS: tuple[tuple[str, str, str], ...] = (
@@ -84,7 +84,7 @@ def _entry(key: str, text: str, width: int, column: int = 20) -> list[list[Span]
     return [first, *([(" " * column + line, "")] for line in lines[1:])]
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(Page[None]):
     """Scrolls; Esc, q or F1 closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

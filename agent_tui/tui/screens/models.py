@@ -9,11 +9,11 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent_tui.tui.paint import painted
+from agent_tui.tui.screens.page import Page
 from agent_tui.tui.status import Span
 
 MOST_SHOWN = 200
@@ -55,7 +55,7 @@ Renewed = tuple[Sequence[ModelChoice], Sequence[str]]
 """The list as it is now, and a sentence for each server that should have answered."""
 
 
-class ModelScreen(ModalScreen[Picked | None]):
+class ModelScreen(Page[Picked | None]):
     """Gives what was picked, None when closed with Esc; with nothing that fits, the typed text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

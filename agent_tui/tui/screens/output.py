@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widgets import Input, Static
 
 from agent_tui.core.text import printable
 from agent_tui.tui.editor import EditorError, edit, open_in_editor
 from agent_tui.tui.figures import clip
 from agent_tui.tui.pages import FOUND_LINES, Pages
+from agent_tui.tui.screens.page import Page
 from agent_tui.tui.texts import LongText, PlainText
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ HINTS = (
 FOUND_HINTS = ("n N next, previous · / search · esc close", "n N · / · esc")
 
 
-class OutputScreen(ModalScreen[None]):
+class OutputScreen(Page[None]):
     """Shows one text. `/` searches, n and N step through what was found, Esc or q closes."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
 
 
 class Palette(CommandPalette):
     """The palette."""
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Close, once."""
+        return super().dismiss(result) if self.is_current else AwaitComplete()
 
     def _action_command_list(self, action: str) -> None:
         """A list that is not laid out yet, or in no room at all, has no lines to move by."""

@@ -9,11 +9,11 @@ from typing import ClassVar, Literal
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent_tui.tui.paint import painted
+from agent_tui.tui.screens.page import Page
 from agent_tui.tui.status import Span
 
 Act = Literal["go", "summary", "fork"]
@@ -44,7 +44,7 @@ class PickedPoint:
     act: Act
 
 
-class PointScreen(ModalScreen[PickedPoint | None]):
+class PointScreen(Page[PickedPoint | None]):
     """Gives the place that was picked; None when closed with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -9,11 +9,11 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
-from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from agent_tui.tui.paint import painted
+from agent_tui.tui.screens.page import Page
 from agent_tui.tui.status import Span
 
 MOST_SHOWN = 200
@@ -36,7 +36,7 @@ Search = Callable[[str, bool], Awaitable[Sequence[SessionRow]]]
 """Finds the sessions that hold all words, of this folder or, with True, of all."""
 
 
-class SessionScreen(ModalScreen[str | None]):
+class SessionScreen(Page[str | None]):
     """Gives the id of what was picked; None when closed with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
