@@ -7,6 +7,7 @@ come here directly, every other command line through `cli`.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -29,6 +30,10 @@ def open_chat(flags: Flags) -> int:
     if flags.linear:
         return _open_linear(flags)
     screen = _chat(flags)
+    if screen.leaving.another is not None:
+        # Between two screens the terminal is an ordinary one: Ctrl+C must not end the program.
+        # No handler at all would be inherited by commands.
+        signal.signal(signal.SIGINT, lambda number, frame: None)
     while (another := screen.leaving.another) is not None:
         screen.session.agent.reset()  # an agent of the person's own is the same object again
         choice = replace(flags.session, resume=another.session_id, recover=False, fork=False)

@@ -179,6 +179,8 @@ class ModelScreen(Page[Picked | None]):
             choices, problems = await renew(hosted)
         finally:
             self._asks -= 1
+        if not self.is_current:  # closed before the servers had answered
+            return
         self._choices = list(choices)
         self._problem = " · ".join(problems)
         chosen = self._highlighted()

@@ -105,6 +105,8 @@ class SessionScreen(Page[str | None]):
 
     async def _found(self, words: str) -> None:
         rows = await self._search(words, self._everywhere)
+        if not self.is_current:  # closed before anything was found
+            return
         rows = [row for row in rows if row.id != self._current]
         self._shown = rows[:MOST_SHOWN]
         options = self.query_one(OptionList)
