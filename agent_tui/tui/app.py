@@ -293,9 +293,10 @@ class ChatApp(App[None], inherit_bindings=False):
             self._early.append(event)
             return
         self.chrome.end_flash()
-        self.leaving.stay()
         text = event.text
         parsed = parse(text)
+        if parsed is None or parsed.command is not find("quit"):
+            self.leaving.stay()
         if not text.strip():
             if not self.delivery.go_on() and self.is_busy:
                 self.flash("Nothing to send.", "quiet")

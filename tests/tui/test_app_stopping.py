@@ -232,6 +232,26 @@ async def test_leaving_warns_once_when_messages_are_pending() -> None:
         await c.until(lambda: not c.app.is_running)
 
 
+async def test_quit_in_words_leaves_when_it_is_said_again() -> None:
+    gate = Gate()
+    async with chat(RUN, tools=[gate.tool]) as c:
+        await begin(c, gate)
+        await c.say("later", "alt+enter")
+        await c.press("escape")
+        await c.idle()
+
+        await c.say("/quit")
+        warned = c.line("hint")
+        await c.say("/why")
+        await c.say("/quit")
+        alive = c.app.is_running
+        await c.say("/quit")
+
+        assert "The same again leaves" in warned
+        assert alive
+        await c.until(lambda: not c.app.is_running)
+
+
 async def test_one_tool_is_killed_without_stopping_the_turn() -> None:
     gate = Gate()
     async with chat(RUN, text("I see"), tools=[gate.tool]) as c:
