@@ -131,6 +131,8 @@ class Transcript(ScrollView, can_focus=False):
 
     def changed_all(self, blocks: Sequence[Block]) -> None:
         """Draw several blocks again, in one go."""
+        if not self.is_attached:  # the screen is gone, a timer is late
+            return
         anchor = self._anchor()
         for block in blocks:
             index = self._layout.index_of(block)

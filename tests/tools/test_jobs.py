@@ -33,6 +33,12 @@ class Bench:
     def _show(self, partial: ToolResult | str) -> None:
         self.shown = partial if isinstance(partial, str) else partial.text
 
+    async def close(self) -> None:
+        """The program ends; returns when the system has noticed."""
+        self.jobs.close()
+        for job in self.jobs.all:
+            await job.process.wait()
+
     async def call(self, name: str, call_id: str = "c1", **args: Any) -> ToolResult:
         execute = self.tools[name].execute
         assert execute is not None
@@ -118,6 +124,7 @@ async def test_what_is_new_is_read_once_and_a_job_can_be_ended(
     assert "ending" in ended.text or "ended" in ended.text
     assert job.state == "ended"
     await until(lambda: not group_lives(job.process.pid))
+    await bench.close()
 
 
 async def test_a_job_that_does_not_exist_is_said(bench: Bench) -> None:
@@ -138,7 +145,7 @@ async def test_all_jobs_end_with_the_program_and_what_they_started_too(bench: Be
     await bench.call("bash", "c2", command="trap '' TERM; sleep 60", background=True)
     groups = [job.process.pid for job in bench.jobs.running]
 
-    bench.jobs.close()
+    await bench.close()
 
     assert len(groups) == 2
     await until(lambda: not any(map(group_lives, groups)))
@@ -165,7 +172,7 @@ async def test_a_flood_goes_to_the_file_and_memory_stays_bounded(
     assert job.log.path is not None
     assert job.log.path.stat().st_size == 30_000_008
     assert len(job.news()) < 20_000
-    bench.jobs.close()
+    await bench.close()
 
 
 async def test_jobs_end_when_the_program_is_killed(tmp_path: Path, nap: str) -> None:
