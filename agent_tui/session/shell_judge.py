@@ -45,6 +45,10 @@ _WRITERS = frozenset(
 """Programs whose words name what they change."""
 
 
+_ENVIRONMENT = re.compile(r"/proc\b.*environ")
+"""This program's own holds the keys that it was started with."""
+
+
 @dataclass(frozen=True, slots=True)
 class ShellVerdict:
     """Why a command asks, and what "always" would store."""
@@ -113,6 +117,9 @@ class ShellJudge:
             return [found.unreadable]
         folders, _ = folders_of(found, self._places)
         reasons = []
+        words = [word.text for part in found.parts for word in part.words[1:]]
+        if any(map(_ENVIRONMENT.search, [*words, *(each.target.text for each in found.redirects)])):
+            reasons.append("it reads the environment of a process, which may hold keys")
         if any(rule.verdict == "deny" and rule.command for rule in self._rules):
             # What a rule forbids could stand where it is not seen.
             if any(part.name is None for part in found.parts):

@@ -308,6 +308,9 @@ def test_the_programs_own_configuration_asks_wherever_it_is(project: Path) -> No
         ("cp evil .git/hooks/pre-commit", "version control internals"),
         ("sed -i s/a/b/ .agent-tui/config.toml", "the program's own configuration"),
         ("touch 'open", "it cannot be taken apart"),
+        ("cat /proc/$PPID/environ", "may hold keys"),
+        ("tr '\\0' '\\n' < /proc/1/environ", "may hold keys"),
+        ("strings /proc/*/environ | grep KEY", "may hold keys"),
     ],
 )
 def test_full_auto_still_asks_for_special_places(project: Path, command: str, why: str) -> None:
