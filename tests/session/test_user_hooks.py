@@ -443,6 +443,6 @@ def alive(file: Path) -> bool:
     """Whether the process whose number stands in the file still runs."""
     try:
         state = Path(f"/proc/{int(file.read_text())}/stat").read_text()
-    except FileNotFoundError:
+    except (FileNotFoundError, ProcessLookupError):  # gone, or going while it is read
         return False
     return state.rpartition(")")[2].split()[0] not in "ZX"
