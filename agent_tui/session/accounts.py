@@ -4,25 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agent_tui.agent.agent import Agent
 from agent_tui.core.spending import Spent, UsageReport
 from agent_tui.core.usage import Usage
-from agent_tui.session.budgets import Budgets
-from agent_tui.session.compaction.compactor import Compactor
 from agent_tui.session.export import export_csv
-from agent_tui.session.ledger import Ledger
-from agent_tui.session.stopwatch import Stopwatch
+from agent_tui.session.parts import Parts
 
 
-class Accounts:
+class Accounts(Parts):
     """The part of a session that is about figures; everything here only reads."""
-
-    agent: Agent
-    budgets: Budgets
-    _ledger: Ledger
-    _watch: Stopwatch
-    _compactor: Compactor
-    _context_tokens: int | None
 
     @property
     def totals(self) -> Usage:

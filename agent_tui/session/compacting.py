@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from agent_tui.agent.agent import Agent
 from agent_tui.core.errors import AgentBusyError
 from agent_tui.core.messages import AgentMessage, CompactionSummaryMessage
 from agent_tui.core.occupancy import ContextReport
@@ -12,37 +11,16 @@ from agent_tui.session.compaction.compactor import Compactor, Waits
 from agent_tui.session.compaction.sizes import threshold_for
 from agent_tui.session.compaction.upkeep import Upkeep
 from agent_tui.session.events import SessionEvent
-from agent_tui.session.instructions import InstructionFile
-from agent_tui.session.journal.journal import Journal
-from agent_tui.session.journal.recorder import Recorder
 from agent_tui.session.journal.tree import UNDONE
+from agent_tui.session.parts import Parts
 from agent_tui.session.retry import RetryPolicy
-from agent_tui.session.turns import Turns
 
 PINS = "pins"
 """The `custom` entry with the ids of the messages that are kept word for word."""
 
 
-class Compacting:
+class Compacting(Parts):
     """What can be done about the context of a session."""
-
-    agent: Agent
-    journal: Journal
-    _recorder: Recorder
-    _turns: Turns
-    _upkeep: Upkeep
-    _compactor: Compactor
-    _context_tokens: int | None
-
-    @property
-    def is_running(self) -> bool:
-        """A turn is running, or a summary is being made."""
-        raise NotImplementedError
-
-    @property
-    def instruction_files(self) -> list[InstructionFile]:
-        """The instruction files in the system prompt."""
-        raise NotImplementedError
 
     def _equip(
         self,

@@ -6,34 +6,23 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agent_tui.agent.agent import Agent
 from agent_tui.core.errors import InvalidInputError, SessionError
 from agent_tui.core.messages import AgentMessage, AssistantMessage
 from agent_tui.session.journal.entries import Entry
-from agent_tui.session.journal.journal import Drafts, Journal
-from agent_tui.session.journal.recorder import Recorder
+from agent_tui.session.journal.journal import Drafts
 from agent_tui.session.journal.resume import Resumed
 from agent_tui.session.journal.tree import SessionTree, summary_of
+from agent_tui.session.parts import Parts
 
 if TYPE_CHECKING:
     from agent_tui.session.branches import Branches
 
 
-class Kept:
+class Kept(Parts):
     """The part of a session that is about its journal."""
 
-    agent: Agent
-    journal: Journal
-    """On disk, or only in memory."""
     resumed: Resumed | None
     """What was found, if the session was opened again; None for a new one."""
-    _recorder: Recorder
-    _context_tokens: int | None
-
-    @property
-    def is_running(self) -> bool:
-        """A turn is running."""
-        raise NotImplementedError
 
     @property
     def branches(self) -> Branches:

@@ -8,40 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from agent_tui.agent.agent import Agent
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.messages import AgentMessage, BashExecutionMessage
 from agent_tui.core.tool import ToolContext, ToolResult
-from agent_tui.session.journal.journal import Journal
+from agent_tui.session.parts import Parts
 from agent_tui.tools import run_for_person
 
-if TYPE_CHECKING:
-    from agent_tui.session.approvals import Approvals
-    from agent_tui.session.compaction.upkeep import Upkeep
 
-
-class OwnShell:
+class OwnShell(Parts):
     """The part of a session that is about the person's own commands."""
 
-    agent: Agent
-    journal: Journal
-    approvals: Approvals
     own_output_dir: Path | None = None
     """Where long outputs of the person's commands are saved; None: a temporary folder."""
     own_environ: Mapping[str, str] | None = None
     """What the person's commands inherit; None: what this process has."""
-    _upkeep: Upkeep
-    _context_tokens: int | None
     _own_ran: tuple[BashExecutionMessage, ...] = ()
     """Commands that have ended and wait for the end of the step."""
     _own_running: tuple[AbortSignal, ...] = ()
-
-    @property
-    def is_running(self) -> bool:
-        """A turn is running."""
-        raise NotImplementedError
 
     async def run_command(
         self,

@@ -10,24 +10,15 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from agent_tui.agent.agent import Agent
 from agent_tui.agent.queues import QueuedItem
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import AgentError, InvalidInputError
-from agent_tui.core.events import (
-    AgentEndEvent,
-    AgentEvent,
-    AgentStartEvent,
-    MessageEndEvent,
-    MessageStartEvent,
-    ToolExecutionEndEvent,
-    TurnStartEvent,
-)
 from agent_tui.core.limits import Limits
-from agent_tui.core.messages import AgentMessage, AssistantMessage, ImageBlock, UserMessage
+from agent_tui.core.messages import AgentMessage, ImageBlock, UserMessage
 from agent_tui.core.model import THINKING_LEVELS, Model, ThinkingLevel
 from agent_tui.core.registry import find_model
 from agent_tui.session.accounts import Accounts
@@ -38,20 +29,11 @@ from agent_tui.session.budgets import Budgets
 from agent_tui.session.checkpoints import Checkpoints
 from agent_tui.session.compacting import Compacting
 from agent_tui.session.events import (
-    AgentSettledEvent,
-    AnyEvent,
-    ApprovalAnswerEvent,
-    ApprovalRequestEvent,
-    AutoRetryEndEvent,
-    AutoRetryStartEvent,
-    BudgetAnswerEvent,
-    BudgetRequestEvent,
-    CompactionEndEvent,
     QueueState,
     QueueUpdateEvent,
-    SessionEvent,
 )
 from agent_tui.session.fallback import Fallback
+from agent_tui.session.following import Following
 from agent_tui.session.hooking import SessionHooks
 from agent_tui.session.instructions import InstructionFile
 from agent_tui.session.journal.journal import Journal
@@ -64,7 +46,7 @@ from agent_tui.session.outfit import Outfit
 from agent_tui.session.retry import Retries, RetryPolicy
 from agent_tui.session.servers import Servers
 from agent_tui.session.stopwatch import Stopwatch
-from agent_tui.session.turns import AfterAbort, Turns, is_answer
+from agent_tui.session.turns import AfterAbort, Turns
 from agent_tui.session.user_hooks import UserHooks
 from agent_tui.session.working import Working, as_messages
 
@@ -75,7 +57,7 @@ def _jitter() -> float:
     return random.uniform(0.75, 1.25)
 
 
-class Session(Accounts, Kept, Compacting, Working):
+class Session(Accounts, Kept, Compacting, Working, Following):
     """An agent with everything around it. All methods belong to the thread of its event loop."""
 
     fallback: Fallback
@@ -113,7 +95,6 @@ class Session(Accounts, Kept, Compacting, Working):
             self.resumed = resume(agent, self.journal, find_model, **keeps)
         self._recorder = Recorder(self.journal, agent)
         self.checkpoints = checkpoints or Checkpoints()
-        """What files held before the agent's tools changed them."""
         self._find_model = find_model
         self._broadcast = Broadcast()
         self._activity = Activity(clock)
@@ -137,9 +118,6 @@ class Session(Accounts, Kept, Compacting, Working):
         if self.resumed is not None:
             self._turns.hold_queue()
         self._signal = AbortSignal()
-        self._context_tokens: int | None = None
-        self.outfit: Outfit | None = None
-        """What `kit` comes from, and how it is loaded again; None without settings."""
         self._is_closed = False
         self._leave_agent = agent.subscribe(self._on_agent_event)
         approvals.announce = self._post
@@ -388,8 +366,6 @@ class Session(Accounts, Kept, Compacting, Working):
         sentence = self._activity.sentence(self.turn_steps, self.approvals.pending)
         return f"{sentence}, stopping" if self._turns.is_aborted else sentence
 
-    # -- events ------------------------------------------------------------------------------
-
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener(event, signal)` for every event of the run and the session, in one order.
 
@@ -397,104 +373,3 @@ class Session(Accounts, Kept, Compacting, Working):
         unsubscribe.
         """
         return self._broadcast.subscribe(listener)
-
-    async def _on_agent_event(self, event: AgentEvent, signal: AbortSignal) -> None:
-        self._signal = signal
-        self._take_note(event)
-        await self._send(event)
-        ended = self._end_of_retries(event)
-        if ended is not None:
-            await self._send(ended)
-        for warning in self._warnings(event):
-            await self._send(warning)
-
-    def _take_note(self, event: AgentEvent) -> None:
-        match event:
-            case AgentStartEvent():
-                self._hooks.has_switched = self._hooks.has_reloaded = False
-                self._hooks.give_tools_back()
-                if not self._turns.has_begun:
-                    self._watch.start()
-                    self._ledger.begin_turn()
-                    self.budgets.begin_turn()
-                self._ledger.know(self.agent.state.model)
-                self._turns.run_started()
-            case TurnStartEvent():
-                self._ledger.begin_step()
-            case MessageEndEvent(message=message):
-                self._ledger.count(message)
-                self._context_tokens = None
-                if is_answer(message):
-                    self.budgets.answered()
-            case AgentEndEvent():
-                self._turns.run_ended(event)
-                if not self._turns.is_running:
-                    self._watch.stop()
-
-    def _end_of_retries(self, event: AgentEvent) -> AutoRetryEndEvent | None:
-        """What follows `event` if that was the end of a series of retries."""
-        if not self._retries.attempt:
-            return None
-        match event:
-            case MessageEndEvent(message=message) if is_answer(message):
-                return AutoRetryEndEvent(True, self._retries.reset())
-            case AgentEndEvent(will_retry=False):
-                error = event.error.message if event.error else event.reason
-                return AutoRetryEndEvent(False, self._retries.reset(), error)
-        return None
-
-    def _warnings(self, event: AgentEvent) -> Sequence[SessionEvent]:
-        """What there is to say after `event`, about the budgets and about changed files."""
-        match event:
-            case AgentStartEvent():
-                return self.outfit.news() if self.outfit is not None else []
-            case TurnStartEvent():
-                return self.budgets.doubts(self.agent.state.model)
-            case MessageEndEvent(message=AssistantMessage() as message) if is_answer(message):
-                return [*self.budgets.news(), *self.budgets.doubts_after(message)]
-            case MessageEndEvent() | ToolExecutionEndEvent():
-                return self.budgets.news()
-        return []
-
-    def _gate(self, is_new_turn: bool) -> Awaitable[bool] | None:
-        """Whether a run may begin; None if no budget has anything against it."""
-        if is_new_turn:
-            self.budgets.open_turn()
-        if not self.budgets.is_closed(is_new_turn=is_new_turn):
-            return None
-        return self._ask_at_gate(is_new_turn)
-
-    async def _ask_at_gate(self, is_new_turn: bool) -> bool:
-        passage = await self.budgets.gate(is_new_turn=is_new_turn)
-        if passage == "finish":
-            self._hooks.without_tools()
-        return passage in ("go", "finish")
-
-    async def _send(self, event: AnyEvent) -> None:
-        self._observe(event)
-        await self._broadcast.send(event, self._signal)
-
-    def _post(self, event: SessionEvent) -> None:
-        self._observe(event)
-        self._broadcast.post(event, self._signal)
-
-    def _observe(self, event: AnyEvent) -> None:
-        self._recorder.see(event)
-        self._upkeep.see(event)
-        self._activity.observe(event)
-        match event:
-            case AutoRetryStartEvent():
-                self._context_tokens = None
-            case CompactionEndEvent(usage=usage):
-                self._context_tokens = None
-                if usage is not None:
-                    self._ledger.count_summary(usage, event.model)
-            case MessageStartEvent(message=UserMessage() as message):
-                self.checkpoints.begin(message.id)
-            case ApprovalRequestEvent() | BudgetRequestEvent():
-                self._watch.pause()
-            case ApprovalAnswerEvent() | BudgetAnswerEvent():
-                self._watch.resume()
-            case AgentSettledEvent():
-                self._watch.stop()
-                self._keep_own_commands()

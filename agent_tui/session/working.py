@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from agent_tui.agent.agent import Agent
 from agent_tui.core.messages import AgentMessage, CustomMessage, UserMessage
-from agent_tui.session.events import JobsEvent, SessionEvent
+from agent_tui.session.events import JobsEvent
 from agent_tui.session.own_shell import OwnShell
 from agent_tui.tools import Job, Jobs
 
@@ -15,7 +14,6 @@ JOB_ENDED = "job_ended"
 class Working(OwnShell):
     """The part of a session that is about jobs."""
 
-    agent: Agent
     jobs: Jobs | None = None
     """Commands in the background; None where there are no built-in tools."""
     _job_news: tuple[CustomMessage, ...] = ()
@@ -34,9 +32,6 @@ class Working(OwnShell):
             self.jobs.on_change = lambda: None
             self.jobs.on_end = lambda job: None
             self.jobs.close()
-
-    def _post(self, event: SessionEvent) -> None:
-        raise NotImplementedError
 
     def _jobs_changed(self) -> None:
         if self.jobs is not None:
