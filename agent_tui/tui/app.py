@@ -15,7 +15,6 @@ from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
-from textual.timer import Timer
 from textual.widgets import TextArea
 
 from agent_tui.config import PICK
@@ -24,7 +23,7 @@ from agent_tui.tui import crash, themes, warm
 from agent_tui.tui.approval import ApprovalCard, Guard
 from agent_tui.tui.chrome import Chrome
 from agent_tui.tui.clipboard import Clipboard
-from agent_tui.tui.commands import COMMANDS, Parsed, find, parse
+from agent_tui.tui.commands import COMMANDS, Parsed, find
 from agent_tui.tui.complete import Completer
 from agent_tui.tui.draft_keeper import DraftKeeper
 from agent_tui.tui.driver import driver_class
@@ -37,9 +36,11 @@ from agent_tui.tui.paced import PacedView
 from agent_tui.tui.pacer import Pacer
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
 from agent_tui.tui.prompt import Prompt
+from agent_tui.tui.redraw import Redraw
 from agent_tui.tui.stopkeys import StopKeys
 from agent_tui.tui.strip import ItemEditor, PendingStrip
-from agent_tui.tui.terminal import on_signals, title_sequence
+from agent_tui.tui.submitting import Submitting
+from agent_tui.tui.terminal import on_signals
 from agent_tui.tui.transcript import Transcript
 
 if TYPE_CHECKING:
@@ -56,8 +57,6 @@ if TYPE_CHECKING:
 
 PLACEHOLDER = "Say something · / for commands · @ for files"
 TICK_SECONDS = 0.5
-REDRAW_SECONDS = 0.05
-"""Steps and tools draw the lines around the transcript no more often than this."""
 
 
 class ChatApp(App[None], inherit_bindings=False):
@@ -99,18 +98,15 @@ class ChatApp(App[None], inherit_bindings=False):
         self._source = source
         self._environ = environ
         self._cwd = settings.cwd if settings is not None else Path.cwd()
-        self._early: list[Prompt.Submitted] = []
         self._tasks: set[asyncio.Task[None]] = set()
         self.stop_keys = StopKeys(clock)
         self.guard = Guard(clock)
         self._presses = Presses(self)
-        self._will_redraw = False
-        self._next_redraw = 0.0
-        self._redraw_timer: Timer | None = None
+        self._redraw = Redraw(self)
+        self.submitting = Submitting(self)
         self.leaving = Leaving(self)
         self._draft_keeper = DraftKeeper(self)
         self._forget_signals: Callable[[], None] = lambda: None
-        self._window_title: object = None
         self.transcript = Transcript()
         self.pacer = Pacer(self.transcript.changed_all, clock=clock)
         self.strip = PendingStrip()
@@ -165,8 +161,8 @@ class ChatApp(App[None], inherit_bindings=False):
             session,
             self.presenter,
             self.start,
-            refused=self._take_back,
-            run_command=self._run_queued_command,
+            refused=self.submitting.give_back,
+            run_command=self.submitting.run_queued,
             is_own=lambda text: self.verbs.own.knows(text),
         )
         self.modes = Modes(self, PendingList(session.agent))
@@ -180,8 +176,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self._draft_keeper.restore()
         if self.settings is not None and self.settings.session.resume == PICK:
             self.verbs.sessions.pick()
-        for event in self._early:
-            self.on_prompt_submitted(event)
+        self.submitting.take_early()
         self.redraw()
         self.start(self.verbs.models.describe())
         if not self.is_headless:
@@ -249,14 +244,14 @@ class ChatApp(App[None], inherit_bindings=False):
                 self.call_later(self._arrange)
             case "agent_settled":
                 self._settled()
-        self._redraw_soon(paced=event.type.startswith(("message", "tool", "turn")))
+        self.redraw_soon(paced=event.type.startswith(("message", "tool", "turn")))
 
     def _settled(self) -> None:
         self.stop_keys.settled()
         self._ticker.pause()
         if (text := self.delivery.take_back()) is not None:
             self.prompt.put_back(text)
-        if self.presenter.was_stopped and self.session.after_abort == "restore":
+        if self.presenter.course.was_stopped and self.session.after_abort == "restore":
             self.modes.all_into_draft()
         self.delivery.settled()
 
@@ -289,48 +284,12 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         """A text left the composer."""
-        if not self.is_ready:
-            self._early.append(event)
-            return
-        self.chrome.end_flash()
-        text = event.text
-        parsed = parse(text)
-        if parsed is None or parsed.command is not find("quit"):
-            self.leaving.stay()
-        if not text.strip():
-            if not self.delivery.go_on() and self.is_busy:
-                self.flash("Nothing to send.", "quiet")
-        elif self.verbs.takes(text, event.lane):
-            pass
-        elif (reason := self.verbs.own.unknown(text)) is not None:
-            self._take_back(text, reason)
-        elif parsed is None or (parsed.command is None and Path(f"/{parsed.name}").exists()):
-            self.send(text, event.lane)
-        elif parsed.command and event.lane == "follow_up" and self.is_busy:
-            self.delivery.queue_command(text)
-        elif (reason := self.verbs.run(parsed)) is not None:
-            if parsed.is_bare:
-                self.flash(reason, "warning")
-            else:
-                self._take_back(text, reason)
-        self.redraw()
+        self.submitting.take(event)
 
     def send(self, text: str, lane: Lane) -> None:
         """Send a text, and look at the end of the transcript."""
         self.transcript.follow()
         self.delivery.send(text, lane)
-
-    def _take_back(self, text: str, reason: str) -> None:
-        self.prompt.put_back(text)
-        self.flash(reason, "warning")
-
-    def _run_queued_command(self, line: str) -> None:
-        parsed = parse(line)
-        if self.verbs.own.takes(line, "now" if self.is_busy else "enter"):
-            pass
-        elif parsed is not None and (reason := self.verbs.run(parsed)) is not None:
-            self.presenter.say(f"{line}: {reason}", "warning")
-        self._redraw_soon()
 
     def on_prompt_quit_requested(self) -> None:
         """Ctrl+D on the empty composer."""
@@ -361,7 +320,7 @@ class ChatApp(App[None], inherit_bindings=False):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """The hints depend on whether there is a draft."""
         self._draft_keeper.changed()
-        self._redraw_soon()
+        self.redraw_soon()
 
     def on_item_editor_done(self, event: ItemEditor.Done) -> None:
         """A pending item was edited."""
@@ -369,7 +328,7 @@ class ChatApp(App[None], inherit_bindings=False):
 
     def on_transcript_changed(self) -> None:
         """The view follows, or does not any more."""
-        self._redraw_soon()
+        self.redraw_soon()
 
     def on_transcript_copied(self, event: Transcript.Copied) -> None:
         """Text was selected with the mouse."""
@@ -456,37 +415,20 @@ class ChatApp(App[None], inherit_bindings=False):
     def flash(self, text: str | Callable[[], str], role: str = "activity") -> None:
         """Say something in the hint line for some seconds; a function says it anew each time."""
         self.chrome.flash(text, role)
-        self._redraw_soon()
+        self.redraw_soon()
 
     def redraw(self) -> None:
         """Bring every line around the transcript up to date now."""
-        self._will_redraw = False
-        if self._redraw_timer is not None:
-            self._redraw_timer.stop()
-            self._redraw_timer = None
-        self._next_redraw = self.now() + REDRAW_SECONDS
-        self.prompt.turn_running = self.is_busy
-        self.chrome.draw()
-        self._set_window_title()
+        self._redraw.now()
 
     def _tick(self) -> None:
         self.presenter.tick()
         self._notifier.tick()
         self.redraw()
 
-    def _redraw_soon(self, *, paced: bool = False) -> None:
-        rest = self._next_redraw - self.now() if paced else 0
-        if rest > 0 and self._redraw_timer is None:
-            self._redraw_timer = self.set_timer(rest, self.redraw)
-        elif rest <= 0 and not self._will_redraw:
-            self._will_redraw = True
-            self.call_later(self.redraw)
-
-    def _set_window_title(self) -> None:
-        title = self.chrome.window_title()
-        if title != self._window_title:
-            self._window_title = title
-            self.write(title_sequence(*title))
+    def redraw_soon(self, *, paced: bool = False) -> None:
+        """Bring them up to date after what is being done now."""
+        self._redraw.soon(paced=paced)
 
     def write(self, sequence: str) -> None:
         """Send a sequence to the terminal, outside of what is painted."""

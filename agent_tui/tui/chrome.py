@@ -99,7 +99,7 @@ class Chrome:
             return name, "needs you"
         if app.presenter.status.state != "idle":
             return name, "working"
-        return name, "failed" if app.presenter.has_failed else "idle"
+        return name, "failed" if app.presenter.course.has_failed else "idle"
 
     def resized(self) -> None:
         """Everything is drawn anew; on a small screen some of it goes."""
@@ -171,10 +171,10 @@ class Chrome:
             return hints.Situation(has_draft=has_draft)
         return hints.Situation(
             running=app.is_busy,
-            stopping=app.presenter.is_stopping,
+            stopping=app.presenter.course.is_stopping,
             has_draft=has_draft,
             pending=len(app.modes.pending.items),
-            can_continue=app.presenter.can_continue,
+            can_continue=app.presenter.course.can_continue,
             stashed=self.stashed > 0,
             unseen=app.transcript.unseen,
             shell=hints.mark_of(app.prompt.text),

@@ -116,7 +116,7 @@ class Delivery:
                 self._begin(self._prompt(message))
             elif lane == "follow_up":
                 self._session.follow_up(message)
-            elif lane == "now" or self._presenter.is_stopping:
+            elif lane == "now" or self._presenter.course.is_stopping:
                 self.stop_and(self._session.send_now(message))
             else:
                 self._session.steer(message)
@@ -143,8 +143,8 @@ class Delivery:
         if self._session.agent.queued():
             self._begin(self._resume())
             return True
-        if self._presenter.can_continue:
-            self._presenter.can_continue = False
+        if self._presenter.course.can_continue:
+            self._presenter.course.can_continue = False
             self._session.forget_failed_answer()
             self._begin(self._continue())
             return True
@@ -166,7 +166,7 @@ class Delivery:
         try:
             await self._session.continue_()
         except AgentError:
-            self._presenter.can_continue = True
+            self._presenter.course.can_continue = True
             raise
 
     async def _prompt(self, message: UserMessage) -> None:

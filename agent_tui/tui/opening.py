@@ -42,7 +42,7 @@ def go_on(session: Session, presenter: Presenter) -> None:
         session.servers.start()
     if session.resumed is not None:
         session.tell_queue()
-        presenter.can_continue = session.resumed.can_continue
+        presenter.course.can_continue = session.resumed.can_continue
         presenter.title = session.name or presenter.title
 
 

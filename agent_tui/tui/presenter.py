@@ -51,18 +51,16 @@ from agent_tui.tui.banner import (
     error_sentence,
     limit_sentence,
     stop_banner,
-    stopping_notice,
 )
 from agent_tui.tui.blocks import Block, NoticeBlock, NoticeKind, SummaryBlock, UserBlock
 from agent_tui.tui.calls import Calls
 from agent_tui.tui.countdown import Countdown
+from agent_tui.tui.course import Course
 from agent_tui.tui.grouping import GroupedView
 from agent_tui.tui.pending import Lane, Moment, Phase
-from agent_tui.tui.status import State, Status, summary_line
+from agent_tui.tui.status import Status, summary_line
 from agent_tui.tui.summaries import Summaries
 from agent_tui.tui.tally import Tally
-
-CAN_CONTINUE = ("error", "tool_error", "max_iterations", "stopped")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,19 +106,8 @@ class Presenter:
         self._tally = Tally(now)
         self._prompts: list[UserMessage] = []
         self._has_output = False
-        self._is_running = False
-        self._continues = False
-        self._stopping_since: float | None = None
-        self._stops_to_send = False
-        self._is_killing = False
-        self.was_stopped = False
-        """The last run was aborted, and not to make room for a message."""
-        self.has_failed = False
-        """The last run ended with an error."""
-        self.can_continue = False
-        """The last turn broke off in a way that can be gone on from."""
-        self._phase: Phase = "idle"
-        self._arriving = ""
+        self.course = Course(now)
+        """Where the turn is."""
         self._answer: Answer | None = None
         self._lanes: dict[str, Lane] = {}
         self._pending = 0
@@ -138,9 +125,9 @@ class Presenter:
         characters = answer.characters if answer else None
         rate, estimated = tally.rate(characters)
         return Status(
-            state=self._state(),
-            activity=self._activity(),
-            notice=self._notice(self._now()),
+            state=self.course.state(retrying=self._is_retrying),
+            activity=self.course.activity(self._phase, [name for name, *_ in self.calls.running]),
+            notice=self._notice(),
             turn=tally.turn(account.turn_spent, account.budgets.turn, characters or 0),
             session=tally.session(account.spent, account.budgets.session),
             max_steps=account.max_steps,
@@ -156,7 +143,7 @@ class Presenter:
     def moment(self) -> Moment:
         """Where the loop is, for the delivery sentences."""
         return Moment(
-            phase=self._phase_now(),
+            phase=self._phase,
             step=self._tally.steps,
             max_steps=self.max_steps,
             tools=tuple((label, seconds) for _, label, seconds in self.calls.running),
@@ -168,7 +155,7 @@ class Presenter:
     @property
     def unanswered_prompt(self) -> UserMessage | None:
         """The prompt of a turn that was stopped before any output, if it was the only message."""
-        if not self.was_stopped or self._has_output or len(self._prompts) != 1:
+        if not self.course.was_stopped or self._has_output or len(self._prompts) != 1:
             return None
         return self._prompts[0]
 
@@ -176,11 +163,6 @@ class Presenter:
     def turn_message_id(self) -> str | None:
         """The message that the current or last turn began with; None before the first."""
         return self._prompts[0].id if self._prompts else None
-
-    @property
-    def is_stopping(self) -> bool:
-        """Between a stop and the end of the turn."""
-        return self._is_running and self._stopping_since is not None
 
     def call_of(self, block: Block) -> str | None:
         """The id of the running call that this panel shows."""
@@ -197,14 +179,8 @@ class Presenter:
 
         `to_send`: it makes room for a message, and what is queued follows without being asked.
         """
-        self._stops_to_send = to_send
-        if self._stopping_since is None:
-            self._stopping_since = self._now()
-            self.calls.is_stopping = True
-
-    def killing_all(self) -> None:
-        """The stop was pressed again."""
-        self._is_killing = True
+        self.course.stop(to_send=to_send)
+        self.calls.is_stopping = True
 
     def killing(self, call_id: str) -> None:
         """The person ends this one tool."""
@@ -255,13 +231,13 @@ class Presenter:
             case ToolExecutionStartEvent():
                 self.calls.begin(event)
                 self._has_output = True
-                self._phase = "tools"
+                self.course.work = "tools"
             case ToolExecutionUpdateEvent():
                 self.calls.update(event)
             case ToolExecutionEndEvent():
                 self.calls.end(event)
                 if not self.calls.running:
-                    self._phase = "waiting"
+                    self.course.work = "waiting"
             case AgentEndEvent():
                 self._end_run(event)
             case QueueUpdateEvent():
@@ -300,35 +276,26 @@ class Presenter:
     def _begin_run(self) -> None:
         self._retry.end()
         self._clear_banner_keys()
-        self._stopping_since = None
         self.calls.is_stopping = False
-        self._is_killing = False
-        self.can_continue = False
-        if not self._continues:
+        if not self.course.continues:
             self._tally.begin_turn()
             self.calls.begin_turn()
             self._prompts.clear()
             self._has_output = False
         self._tally.begin_run()
-        self._continues = False
-        self._is_running = True
-        self._phase = "waiting"
+        self.course.begin_run()
 
     def _begin_step(self) -> None:
         self._tally.begin_step()
-        self._phase = "waiting"
+        self.course.work = "waiting"
         self.calls.begin_step()
 
     def _end_run(self, event: AgentEndEvent) -> None:
         self._tally.end_run()
-        self._continues = event.will_retry
-        self._phase = "waiting" if event.will_retry else "idle"
+        self.course.end_run(event.reason, will_retry=event.will_retry)
         self._answer = None
         if event.will_retry:
             return
-        self.can_continue = event.reason in CAN_CONTINUE
-        self.has_failed = event.reason in ("error", "tool_error")
-        self.was_stopped = event.reason == "aborted" and not self._stops_to_send
         if self._has_output or event.reason != "aborted":
             self._view.append(SummaryBlock(self._summary()))
         if event.reason == "aborted":
@@ -341,7 +308,7 @@ class Presenter:
 
     def _show_stop(self) -> None:
         calls = self.calls
-        pending = 0 if self._stops_to_send else self._pending
+        pending = 0 if self.course.stops_to_send else self._pending
         step = 0 if self.unanswered_prompt is not None else self._tally.steps
         said, keys = stop_banner(step, calls.killed, len(calls.changed), pending)
         banner = NoticeBlock(f"{said}\n{keys}" if keys else said, "stopped")
@@ -349,11 +316,8 @@ class Presenter:
         self._banner = (banner, said) if keys else None
 
     def _settle(self) -> None:
-        self._is_running = False
-        self._continues = False
-        self._stopping_since = None
+        self.course.settle()
         self.calls.is_stopping = False
-        self._phase = "idle"
         self._retry.end()
 
     def _summary(self) -> str:
@@ -374,7 +338,7 @@ class Presenter:
         if isinstance(message, AssistantMessage):
             self._answer = self._new_answer()
             self._tally.begin_answer()
-            self._phase = "waiting"
+            self.course.work = "waiting"
         elif isinstance(message, UserMessage):
             self._prompts.append(message)
             self._show_user(message, self._mark_of(message.id))
@@ -388,8 +352,8 @@ class Presenter:
         if self._answer is None:
             return
         self._tally.arrived()
-        self._arriving = self._answer.take(event.assistant_message_event, event.message)
-        self._phase = "answering"
+        self.course.arriving = self._answer.take(event.assistant_message_event, event.message)
+        self.course.work = "answering"
         if not self._answer.is_empty:
             self._has_output = True
 
@@ -435,11 +399,10 @@ class Presenter:
         error = self._retry.end()
         if error is None:
             return
-        self.was_stopped = self._stopping_since is not None and not self._stops_to_send
-        self.has_failed = self.can_continue = True
+        self.course.give_up_retry()
         self._view.append(SummaryBlock(self._summary()))
         self._view.append(NoticeBlock(error_sentence(error), "error"))
-        if self.was_stopped:
+        if self.course.was_stopped:
             self._show_stop()
 
     def _take_question(self, event: ApprovalRequestEvent) -> None:
@@ -462,39 +425,17 @@ class Presenter:
 
     # -- the status's words ------------------------------------------------------------------
 
-    def _state(self) -> State:
-        if not self._is_running:
-            return "idle"
-        if self._stopping_since is not None:
-            return "stopping"
-        return "running" if self._retry.seconds_left is None else "retrying"
+    @property
+    def _is_retrying(self) -> bool:
+        return self._retry.seconds_left is not None
 
-    def _phase_now(self) -> Phase:
-        if not self._is_running:
-            return "idle"
-        if self._stopping_since is not None:
-            return "stopping"
-        if self.questions:
-            return "asking"
-        return self._phase if self._retry.seconds_left is None else "retrying"
+    @property
+    def _phase(self) -> Phase:
+        return self.course.phase(asking=bool(self.questions), retrying=self._is_retrying)
 
-    def _notice(self, now: float) -> str:
-        if self._stopping_since is not None and self._is_running:
-            return stopping_notice(now - self._stopping_since, killing=self._is_killing)
+    def _notice(self) -> str:
+        if stopping := self.course.stop_notice():
+            return stopping
         if self.questions:
             return "needs your answer"
-        return self._summaries.words if self._retry.seconds_left is None else self._retry.words
-
-    def _activity(self) -> str:
-        match self._phase_now():
-            case "waiting":
-                return "waiting for the model"
-            case "answering":
-                return {"thinking": "thinking", "call": "writing a call"}.get(
-                    self._arriving, "answering"
-                )
-            case "tools":
-                names = [name for name, _, _ in self.calls.running]
-                return names[0] if len(names) == 1 else f"{len(names)} tools"
-            case _:
-                return ""
+        return self._retry.words if self._is_retrying else self._summaries.words

@@ -85,7 +85,7 @@ class Presses:
             case "abort":
                 app.stop_turn()
             case "kill":
-                app.presenter.killing_all()
+                app.presenter.course.is_killing = True
                 app.session.abort("killed by the user")
             case "copy":
                 app.verbs.copy_text(selected)

@@ -79,7 +79,7 @@ async def test_escape_leaves_the_selection_and_does_not_stop_the_turn() -> None:
         await c.press("alt+up", "escape")
 
         assert c.app.modes.mode == "none"
-        assert not c.app.presenter.is_stopping
+        assert not c.app.presenter.course.is_stopping
 
 
 async def test_delete_and_undo() -> None:
@@ -168,7 +168,7 @@ async def test_escape_in_the_editor_keeps_the_old_text_and_the_turn() -> None:
 
         assert c.queued == ["one"]
         assert [item.held for item in c.session.agent.queued()] == [False]
-        assert not c.app.presenter.is_stopping
+        assert not c.app.presenter.course.is_stopping
 
 
 async def test_ctrl_s_on_an_item_stops_and_sends_it_first() -> None:

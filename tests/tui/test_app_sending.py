@@ -117,8 +117,7 @@ async def test_what_is_typed_before_the_session_is_open_is_sent_when_it_is() -> 
         c.app.is_ready = False
         await c.say("early")
         c.app.is_ready = True
-        for event in c.app._early:
-            c.app.on_prompt_submitted(event)
+        c.app.submitting.take_early()
         await c.idle()
 
         assert c.said == ["early"]

@@ -180,8 +180,8 @@ async def test_an_error_is_one_sentence_with_a_way_out() -> None:
         assert s.screen.blocks[-1].source() == (
             "The key was refused — check the key, or pick another model with /model."
         )
-        assert s.presenter.can_continue
-        assert s.presenter.has_failed
+        assert s.presenter.course.can_continue
+        assert s.presenter.course.has_failed
 
 
 async def test_a_fatal_tool_error_is_said() -> None:
@@ -362,7 +362,7 @@ async def test_a_stop_to_send_something_holds_nothing_back() -> None:
         assert "on hold" not in s.screen.text
         assert "Stopped at step 1" in s.screen.text
         assert s.presenter.unanswered_prompt is None
-        assert not s.presenter.is_stopping
+        assert not s.presenter.course.is_stopping
 
 
 @pytest.mark.parametrize(
