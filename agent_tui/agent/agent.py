@@ -23,6 +23,7 @@ from agent_tui.agent.hooks import (
     ConvertToLlm,
     GetApiKey,
     NextTurn,
+    OnRequest,
     PrepareNextTurnHook,
     ShouldStopHook,
     ToolErrorPolicy,
@@ -141,6 +142,8 @@ class Agent:
         self.session_id = session_id
         self.shows_prints = False
         """What tools print is their live output; set by whoever shows it."""
+        self.on_request: OnRequest | None = None
+        """Told of each request right before it is made; does not raise and changes nothing."""
         self._set_up()
 
     def _set_up(self) -> None:
@@ -379,6 +382,7 @@ class Agent:
             aborted_messages=self.aborted_messages,
             final_answer_on_limit=self.final_answer_on_limit,
             shows_prints=self.shows_prints,
+            on_request=self.on_request,
             convert_to_llm=self.convert_to_llm,
             transform_context=self.transform_context,
             get_api_key=self.get_api_key,

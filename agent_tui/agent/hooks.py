@@ -22,7 +22,7 @@ from agent_tui.core.messages import (
     ToolResultMessage,
 )
 from agent_tui.core.model import Model, ThinkingLevel
-from agent_tui.core.stream import StreamFn
+from agent_tui.core.stream import LlmContext, StreamFn, StreamOptions
 from agent_tui.core.tool import ExecutionMode, Tool, ToolHandler, ToolResult
 from agent_tui.core.usage import Usage
 
@@ -138,6 +138,7 @@ TransformContext: TypeAlias = Callable[
 ]
 ConvertToLlm: TypeAlias = Callable[[list[AgentMessage]], MaybeAwaitable[list[LlmMessage]]]
 GetApiKey: TypeAlias = Callable[[str], MaybeAwaitable[str | None]]
+OnRequest: TypeAlias = Callable[[Model, LlmContext, StreamOptions], None]
 GetMessages: TypeAlias = Callable[[], MaybeAwaitable[Sequence[AgentMessage]]]
 
 
@@ -164,6 +165,8 @@ class AgentLoopConfig:
     final_answer_on_limit: bool = False
     shows_prints: bool = False
     """What a tool prints is its live output instead of the program's."""
+    on_request: OnRequest | None = None
+    """Told of each request right before it is made; does not raise and changes nothing."""
     convert_to_llm: ConvertToLlm | None = None
     transform_context: TransformContext | None = None
     get_api_key: GetApiKey | None = None

@@ -229,6 +229,8 @@ class _Run:
             await self._end_turn_without_request(_hook_error(error))
         if self._signal.aborted:
             await self._end_turn_without_request(None)
+        if self._config.on_request is not None:
+            self._config.on_request(self._model, request, options)
 
         async def start(message: AssistantMessage) -> None:
             await self._emit(MessageStartEvent(message))

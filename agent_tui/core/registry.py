@@ -44,6 +44,13 @@ def stream_fn_for(model: Model) -> StreamFn:
     return cast("StreamFn", getattr(import_module(module), name))
 
 
+def module_for(model: Model) -> str | None:
+    """The module of the wire that serves `model`; None if an application does, or nobody."""
+    if model.provider in _registered:
+        return None
+    return _WIRE_BY_API.get(model.api, "").partition(":")[0] or None
+
+
 def require_wire(model: Model) -> None:
     """Raise `InvalidInputError` if nothing serves `model`; loads nothing."""
     if model.provider not in _registered:

@@ -41,7 +41,7 @@ _PLAIN_ENDINGS = ("end_turn", "tool_use", "max_tokens")
 
 def stream(model: Model, context: LlmContext, options: StreamOptions) -> AsyncIterator[StreamEvent]:
     """Ask `model` over the Messages API; a `StreamFn`."""
-    return respond(_WIRE, model, context, options)
+    return respond(WIRE, model, context, options)
 
 
 @dataclass(slots=True)
@@ -303,7 +303,7 @@ def authorize(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"} if is_token else {"x-api-key": key}
 
 
-_WIRE = Wire(
+WIRE = Wire(
     build=build,
     parser=Parser,
     decoder=SseDecoder,

@@ -37,7 +37,7 @@ _BAD_CALLS = ("MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL", "TOO_MANY_TOOL_
 
 def stream(model: Model, context: LlmContext, options: StreamOptions) -> AsyncIterator[StreamEvent]:
     """Ask a Gemini model; a `StreamFn`."""
-    return respond(_WIRE, model, context, options)
+    return respond(WIRE, model, context, options)
 
 
 class Parser:
@@ -177,4 +177,4 @@ def authorize(key: str) -> dict[str, str]:
     return {"x-goog-api-key": key}
 
 
-_WIRE = Wire(build=build, parser=Parser, decoder=SseDecoder, authorize=authorize, swaps={})
+WIRE = Wire(build=build, parser=Parser, decoder=SseDecoder, authorize=authorize, swaps={})

@@ -39,7 +39,7 @@ async def stream(
 ) -> AsyncIterator[StreamEvent]:
     """Ask a model of an Ollama server; a `StreamFn`. The server is asked about the model before."""
     details = await details_of(model, api_key=options.api_key, signal=options.signal)
-    wire = replace(_WIRE, build=partial(build, details=details))
+    wire = replace(WIRE, build=partial(build, details=details))
     answer = cast("AsyncGenerator[StreamEvent]", respond(wire, model, context, options))
     async with aclosing(answer) as events:
         async for event in events:
@@ -153,7 +153,7 @@ def _explain(error: AgentError, model: Model) -> None:
         )
 
 
-_WIRE = Wire(
+WIRE = Wire(
     build=build,
     parser=Parser,
     decoder=NdjsonDecoder,

@@ -49,7 +49,7 @@ _PLAIN_ENDINGS = ("stop", "length", "tool_calls")
 
 def stream(model: Model, context: LlmContext, options: StreamOptions) -> AsyncIterator[StreamEvent]:
     """Ask `model` over Chat Completions; a `StreamFn`."""
-    return respond(_WIRE, model, context, options)
+    return respond(WIRE, model, context, options)
 
 
 class Parser:
@@ -287,7 +287,7 @@ def _authorize(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"}
 
 
-_WIRE = Wire(
+WIRE = Wire(
     build=build,
     parser=Parser,
     decoder=SseDecoder,

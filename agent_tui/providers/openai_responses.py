@@ -49,7 +49,7 @@ _REASONS: Mapping[str, Literal["stop", "length"]] = {"": "stop", "max_output_tok
 
 def stream(model: Model, context: LlmContext, options: StreamOptions) -> AsyncIterator[StreamEvent]:
     """Ask `model` over the Responses API; a `StreamFn`."""
-    return respond(_WIRE, model, context, options)
+    return respond(WIRE, model, context, options)
 
 
 class Parser:
@@ -240,7 +240,7 @@ def _authorize(key: str) -> dict[str, str]:
     return {"authorization": f"Bearer {key}"}
 
 
-_WIRE = Wire(
+WIRE = Wire(
     build=build,
     parser=Parser,
     decoder=SseDecoder,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from agent_tui.core.spending import Spent, UsageReport
+from agent_tui.core.steps import Step
 from agent_tui.core.usage import Usage
 from agent_tui.session.export import export_csv
 from agent_tui.session.parts import Parts
@@ -36,6 +37,13 @@ class Accounts(Parts):
     def usage_report(self) -> UsageReport:
         """What was spent, call by call, by model and by tool."""
         return self._ledger.report()
+
+    async def request_json(self, step: Step) -> str:
+        """The exact request of a step of `loop_record`, indented; no key is in it."""
+        from agent_tui.session.loop_request import request_json
+
+        messages = self.loop_record.messages_of(step)
+        return await request_json(step, messages, is_ours=self.agent.stream_fn is None)
 
     def export_usage(self, path: Path) -> None:
         """Write it as CSV to a new file, or over an earlier export.

@@ -134,3 +134,4 @@ class Following(Parts):
             case AgentSettledEvent():
                 self._watch.stop()
                 self._keep_own_commands()
+        self.loop_record.observe(event)

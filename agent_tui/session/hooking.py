@@ -13,6 +13,7 @@ from agent_tui.agent.hooks import (
     BeforeToolCall,
     BeforeToolCallContext,
     NextTurn,
+    OnRequest,
     TurnContext,
     Unset,
 )
@@ -20,6 +21,7 @@ from agent_tui.core.abort import AbortSignal
 from agent_tui.core.events import AgentEndEvent
 from agent_tui.core.messages import AgentMessage, AssistantMessage
 from agent_tui.core.model import Model
+from agent_tui.core.stream import LlmContext, StreamOptions
 from agent_tui.core.tool import Tool, ToolResult
 from agent_tui.session.approvals import Approvals
 from agent_tui.session.budgets import Budgets
@@ -40,10 +42,12 @@ class SessionHooks:
         request_stop: Callable[[], None],
         on_model: Callable[[Model], None],
         make_room: Callable[[AbortSignal], Awaitable[list[AgentMessage] | None]],
+        on_request: OnRequest,
     ) -> None:
         """`on_model` hears of every model that the run changes to.
 
-        `make_room` gives a shorter transcript between two steps, or None.
+        `make_room` gives a shorter transcript between two steps, or None. `on_request` is told of
+        each request.
         """
         self._make_room = make_room
         self._agent = agent
@@ -67,6 +71,9 @@ class SessionHooks:
         self._prepare_next_turn = agent.prepare_next_turn
         self._should_stop_after_turn = agent.should_stop_after_turn
         self._shows_prints = agent.shows_prints
+        self._on_request = agent.on_request
+        self._record_request = on_request
+        agent.on_request = self._request
         agent.shows_prints = True
         agent.before_tool_call = self._approve
         agent.after_tool_call = self._finish
@@ -76,6 +83,7 @@ class SessionHooks:
     def remove(self) -> None:
         """Give the agent back the hooks it came with."""
         self._agent.shows_prints = self._shows_prints
+        self._agent.on_request = self._on_request
         self._agent.before_tool_call = self._before_tool_call
         self._agent.after_tool_call = self._after_tool_call
         self._agent.prepare_next_turn = self._prepare_next_turn
@@ -105,6 +113,11 @@ class SessionHooks:
         if self._tools is not None:
             self._agent.state.tools = [*self._tools]
             self._tools = None
+
+    def _request(self, model: Model, context: LlmContext, options: StreamOptions) -> None:
+        if self._on_request is not None:
+            self._on_request(model, context, options)
+        self._record_request(model, context, options)
 
     async def _approve(
         self, ctx: BeforeToolCallContext, signal: AbortSignal

@@ -98,10 +98,10 @@ class Kept(Parts):
         """Add an entry of a type; `custom` has the fields `custom_type` and `data`."""
         return self.journal.add(kind, data)
 
-    def history(self) -> list[AgentMessage]:
-        """Every message on the way here, those that a summary stands for included."""
+    def history(self, to: str | None = None) -> list[AgentMessage]:
+        """Every message on the way here, or to an entry; those in a summary included."""
         found: list[AgentMessage] = []
-        for entry in self.tree.path():
+        for entry in self.tree.path(to):
             if entry.type == "compaction":
                 found.append(summary_of(entry))
             elif entry.message is not None:

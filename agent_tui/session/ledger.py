@@ -92,6 +92,21 @@ class Ledger:
 
     # -- reading -----------------------------------------------------------------------------
 
+    @property
+    def turn_number(self) -> int:
+        """Counts turns from 1; 0 before the first."""
+        return self._turn
+
+    @property
+    def charges(self) -> Sequence[Charge]:
+        """Everything booked, in the order in which it ended; grows."""
+        return self._charges
+
+    def spent_on(self, message: AssistantMessage) -> Spent:
+        """What one answer cost."""
+        model = self._models.get(f"{message.provider}/{message.model}")
+        return _spent_by(message, None if model is None else model.cost)
+
     def report(self) -> UsageReport:
         """All rows as they are now."""
         return UsageReport(

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agent_tui.session.journal.journal import Journal
     from agent_tui.session.journal.recorder import Recorder
     from agent_tui.session.ledger import Ledger
+    from agent_tui.session.loop_record import LoopRecord
     from agent_tui.session.outfit import Outfit
     from agent_tui.session.retry import Retries
     from agent_tui.session.stopwatch import Stopwatch
@@ -41,6 +42,8 @@ class Parts(ABC):
     """What files held before the agent's tools changed them."""
     journal: Journal
     """On disk, or only in memory."""
+    loop_record: LoopRecord
+    """What the loop did, step by step."""
     outfit: Outfit | None = None
     """What `kit` comes from, and how it is loaded again; None without settings."""
     _activity: Activity

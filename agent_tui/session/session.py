@@ -11,6 +11,7 @@ import contextlib
 import random
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from agent_tui.agent.agent import Agent
@@ -42,6 +43,7 @@ from agent_tui.session.journal.resume import resume
 from agent_tui.session.kept import Kept
 from agent_tui.session.kit import Kit
 from agent_tui.session.ledger import Ledger
+from agent_tui.session.loop_record import LoopRecord
 from agent_tui.session.outfit import Outfit
 from agent_tui.session.retry import Retries, RetryPolicy
 from agent_tui.session.servers import Servers
@@ -101,6 +103,7 @@ class Session(Accounts, Kept, Compacting, Working, Following):
         self._watch = Stopwatch(clock)
         self._ledger = Ledger(agent.state, clock)
         self._recall()
+        self.loop_record = self._recorded_loop(clock)
         self.budgets = Budgets(
             self._ledger,
             self._watch,
@@ -122,6 +125,11 @@ class Session(Accounts, Kept, Compacting, Working, Following):
         self._leave_agent = agent.subscribe(self._on_agent_event)
         approvals.announce = self._post
 
+    def _recorded_loop(self, clock: Callable[[], float]) -> LoopRecord:
+        leaf = self.journal.tree.leaf
+        past = [*self.agent.state.messages].copy if leaf is None else partial(self.history, leaf)
+        return LoopRecord(clock, self._ledger, past)
+
     def _turning(self, sleep: Callable[[float], Awaitable[object]]) -> Turns:
         tell = (self._send, self._post)
         return Turns(
@@ -138,6 +146,7 @@ class Session(Accounts, Kept, Compacting, Working, Following):
             request_stop=self._turns.stop_after_step,
             on_model=self._ledger.know,
             make_room=self._room_between_steps,
+            on_request=self.loop_record.request,
         )
 
     def _recall(self) -> None:

@@ -67,7 +67,7 @@ RECORDINGS = [recording(path) for path in sorted(CASES.glob("wire-*/*.expect.jso
 def wire_of(api: str) -> Wire:
     """The wire that serves an api."""
     module = import_module(f"agent_tui.providers.{api.replace('-', '_')}")
-    wire: Wire = module._WIRE
+    wire: Wire = module.WIRE
     return wire
 
 
