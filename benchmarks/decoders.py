@@ -44,7 +44,7 @@ def chat(kind: str, count: int) -> list[Json]:
 
 
 def responses(kind: str, count: int) -> list[Json]:
-    of = {
+    of: dict[str, tuple[str, str, Json]] = {
         "text": ("message", "output_text", {"logprobs": []}),
         "thinking": ("reasoning", "reasoning_summary_text", {}),
         "calls": ("function_call", "function_call_arguments", {}),

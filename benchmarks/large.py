@@ -43,6 +43,9 @@ def measure(quick: bool) -> Report:
         for at in range(0, len(paste), READ_BYTES):
             reader.feed(paste[at : at + READ_BYTES])
 
+    def read_new_diff() -> None:
+        read_diff(f"{diff}+{next(marks)}")
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "big.txt"
         line = b"a line of output that is like all the others\n"
