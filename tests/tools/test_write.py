@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import stat
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,9 @@ import pytest
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.tool import Tool, ToolContext
 from tests.tools.calls import named, run
+
+SOMEBODY = 65534
+"""A user without rights, for tests that run as root."""
 
 
 @pytest.fixture
@@ -119,25 +124,40 @@ async def test_half_a_character_is_replaced(write: Tool, tmp_path: Path) -> None
     assert (tmp_path / "a.txt").read_text("utf-8") == "a\ufffdb"
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is read-only for root")
-async def test_a_read_only_file_stays(write: Tool, tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("old")
-    (tmp_path / "a.txt").chmod(0o444)
+@pytest.fixture
+def own_folder(tmp_path: Path) -> Iterator[Path]:
+    """A folder of somebody who is not root, for whom everything can be written."""
+    if os.geteuid() != 0:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, SOMEBODY, SOMEBODY)
+        os.setreuid(SOMEBODY, 0)
+        os.seteuid(SOMEBODY)
+        try:
+            yield Path(folder)
+        finally:
+            os.seteuid(0)
+            os.setreuid(0, 0)
 
-    result = await run(write, path="a.txt", content="new")
+
+async def test_a_read_only_file_stays(own_folder: Path) -> None:
+    (own_folder / "a.txt").write_text("old")
+    (own_folder / "a.txt").chmod(0o444)
+
+    result = await run(named("write", own_folder), path="a.txt", content="new")
 
     assert result.is_error
     assert result.text == "a.txt is read-only."
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-async def test_a_file_in_a_closed_folder_is_written_in_place(write: Tool, tmp_path: Path) -> None:
-    folder = tmp_path / "closed"
+async def test_a_file_in_a_closed_folder_is_written_in_place(own_folder: Path) -> None:
+    folder = own_folder / "closed"
     folder.mkdir()
     (folder / "a.txt").write_text("older text")
     folder.chmod(0o555)
 
-    result = await run(write, path="closed/a.txt", content="new")
+    result = await run(named("write", own_folder), path="closed/a.txt", content="new")
     folder.chmod(0o755)
 
     assert not result.is_error
