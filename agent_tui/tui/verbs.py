@@ -226,6 +226,7 @@ class Verbs:
         if name not in self._app.theme_names:
             return f"Themes: {', '.join(self._app.theme_names)}."
         self._app.theme = name
+        self._app.flash(f'For this chat. theme = "{name}" in config.toml keeps it.', "quiet")
         return None
 
     def edit(self, _: str) -> str | None:
@@ -311,9 +312,18 @@ class Verbs:
     def _pick_theme(self) -> None:
         from agent_tui.tui.screens.choice import Choice, ChoiceScreen
 
-        app = self._app
-        choices = [Choice(name, "", name == app.theme) for name in app.theme_names]
-        app.push_screen(ChoiceScreen("Theme", choices), lambda name: self._chosen("theme", name))
+        app, before = self._app, self._app.theme
+
+        def show(name: str) -> None:
+            app.theme = name
+
+        def end(name: str | None) -> None:
+            show(before)
+            self._chosen("theme", name)
+
+        choices = [Choice(name, "", name == before) for name in app.theme_names]
+        title = "Theme: shown as you move; esc leaves it as it was"
+        app.push_screen(ChoiceScreen(title, choices, preview=show), end)
 
     def _chosen(self, verb: str, value: str | None) -> None:
         if value and (reason := getattr(self, verb)(value)) is not None:

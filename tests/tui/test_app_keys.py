@@ -172,7 +172,23 @@ async def test_the_screen_has_few_widgets_however_long_the_chat() -> None:
         assert len(list(c.app.screen.walk_children())) <= 12
 
 
-async def test_problems_of_the_settings_are_said_at_the_start() -> None:
+async def test_a_theme_is_shown_as_the_list_moves_and_esc_leaves_it_as_it_was() -> None:
+    async with chat() as c:
+        before = c.app.theme
+        await c.say("/theme")
+        await c.press("down")
+        shown = c.app.theme
+        await c.press("escape")
+        after = c.app.theme
+        await c.say("/theme")
+        await c.press("down", "enter")
+
+        assert shown != before
+        assert after == before
+        assert c.app.theme == shown
+
+
+async def test_an_unknown_theme_is_said_and_the_known_ones_too() -> None:
     async with chat() as c:
         await c.say("/theme nope")
 

@@ -17,7 +17,6 @@ from agent_tui.testing import ScriptedModel
 from agent_tui.tui.app import ChatApp
 from agent_tui.tui.pages import Pages
 from agent_tui.tui.screens.models import (
-    MOST_SHOWN,
     ModelChoice,
     ModelScreen,
     Picked,
@@ -25,6 +24,7 @@ from agent_tui.tui.screens.models import (
     found_in,
 )
 from agent_tui.tui.screens.output import OutputScreen
+from agent_tui.tui.screens.pick import MOST_SHOWN
 from tests.providers.loopback import JSON, plays, serving
 
 THREE = [
@@ -55,7 +55,7 @@ class Menu:
 
     @property
     def foot(self) -> str:
-        return str(self.screen.query_one("#models-foot", Static).visual)
+        return str(self.screen.query_one(".foot", Static).visual)
 
 
 @asynccontextmanager
@@ -162,9 +162,9 @@ async def test_a_long_list_is_cut_and_says_so() -> None:
 
     async with menu(many) as m:
         assert m.rows[-1] == "  … and 5 more: type to narrow the list"
-        await m.press(*"a/204", "enter")
+        await m.press(*"a/504", "enter")
 
-    assert m.result == Picked("a/204")
+    assert m.result == Picked("a/504")
 
 
 async def test_what_servers_say_joins_without_moving_the_highlight() -> None:

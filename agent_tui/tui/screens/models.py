@@ -6,18 +6,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 
-from agent_tui.tui.paint import painted
-from agent_tui.tui.screens.page import Page
+from agent_tui.tui.screens.pick import PickScreen, fitting
 from agent_tui.tui.status import Span
-
-MOST_SHOWN = 200
-"""Longer lists are for narrowing, not for reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,27 +35,17 @@ class Picked:
 
 def found_in(choices: Sequence[ModelChoice], words: str) -> list[ModelChoice]:
     """The entries that contain every word, in the order given."""
-    wanted = words.lower().split()
-    return [
-        choice
-        for choice in choices
-        if all(word in f"{choice.key} {choice.detail}".lower() for word in wanted)
-    ]
+    return fitting(choices, words, lambda choice: f"{choice.key} {choice.detail}")
 
 
 Renewed = tuple[Sequence[ModelChoice], Sequence[str]]
 """The list as it is now, and a sentence for each server that should have answered."""
 
 
-class ModelScreen(Page[Picked | None]):
+class ModelScreen(PickScreen[ModelChoice, Picked]):
     """Gives what was picked, None when closed with Esc; with nothing that fits, the typed text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", "Close"),
-        Binding("up", "move(-1)", "Up", priority=True),
-        Binding("down", "move(1)", "Down", priority=True),
-        Binding("pageup", "move(-10)", "Page up", priority=True),
-        Binding("pagedown", "move(10)", "Page down", priority=True),
         Binding("ctrl+f", "mark", "Favourite", priority=True),
         Binding("ctrl+t", "think", "Thinking", priority=True),
         Binding("ctrl+r", "ask", "Ask the servers", priority=True),
@@ -82,70 +64,56 @@ class ModelScreen(Page[Picked | None]):
 
         `renew` asks servers what they serve: those near by, with True also the hosted ones.
         """
-        super().__init__()
+        super().__init__("Model: type to narrow, or any provider/id")
         self._choices = list(choices)
         self._current = current
         self._level = level
         self._chosen_level: str | None = None
         self._mark = mark
         self._renew = renew
-        self._shown: list[ModelChoice] = []
         self._asks = 0
         self._problem = ""
 
-    def compose(self) -> ComposeResult:
-        """Title, line, list, and what the keys do."""
-        with Vertical(id="models"):
-            yield Input(placeholder="Model: type to narrow, or any provider/id", compact=True)
-            yield OptionList(compact=True)
-            yield Static(id="models-foot")
-
     def on_mount(self) -> None:
-        """The line takes the keys; servers near by are asked what they serve."""
-        self._fill("", self._current)
-        self.query_one(Input).focus()
+        """Servers near by are asked what they serve."""
         self._ask(hosted=False)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the list."""
-        self._fill(event.value, None if event.value.strip() else self._current)
+    def fill(self, words: str) -> None:
+        """Show the models with these words; at first the one in use is highlighted."""
+        self._fill(words, None if words.strip() else self._current)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Take the highlighted entry, or the text if nothing fits."""
-        if (choice := self._highlighted()) is not None:
-            self._pick(choice.key)
-        elif event.value.strip():
-            self._pick(event.value.strip())
+    def draw_row(self, row: ModelChoice) -> list[Span]:
+        """One line."""
+        mark = "★ " if row.is_favourite else "• " if row.key == self._current else "  "
+        needs = f"needs {row.lacks} · " if row.lacks else ""
+        name = (f"{mark}{row.key}  ", "quiet" if needs else "")
+        return [name, (f"{needs}{row.detail}", "quiet")]
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A click."""
-        if event.option_index < len(self._shown):
-            self._pick(self._shown[event.option_index].key)
+    def pick(self, row: ModelChoice) -> None:
+        """Take it."""
+        self.take_text(row.key)
 
-    def on_option_list_option_highlighted(self) -> None:
+    def take_text(self, text: str) -> None:
+        """Take what was typed."""
+        self.dismiss(Picked(text, self._chosen_level))
+
+    def row_changed(self) -> None:
         """The levels depend on the model."""
         self._draw_foot()
 
-    def action_move(self, step: int) -> None:
-        """Move the highlight while the line keeps the focus."""
-        options = self.query_one(OptionList)
-        if self._shown:
-            at = options.highlighted if options.highlighted is not None else -1
-            options.highlighted = max(0, min(len(self._shown) - 1, at + step))
-
     def action_mark(self) -> None:
         """Make the highlighted model a favourite, or none."""
-        choice = self._highlighted()
+        choice = self.row
         if choice is None:
             return
         is_favourite = self._mark(choice.key)
         place = self._choices.index(choice)
         self._choices[place] = replace(choice, is_favourite=is_favourite)
-        self._fill(self.query_one(Input).value, choice.key)
+        self._fill(self.words, choice.key)
 
     def action_think(self) -> None:
         """The next of the thinking levels that the highlighted model has."""
-        choice = self._highlighted()
+        choice = self.row
         if choice is None or len(choice.levels) < 2:
             return
         level = self._chosen_level or self._level
@@ -156,17 +124,6 @@ class ModelScreen(Page[Picked | None]):
     def action_ask(self) -> None:
         """Ask the hosted servers too."""
         self._ask(hosted=True)
-
-    def action_close(self) -> None:
-        """Pick nothing."""
-        self.dismiss(None)
-
-    def _pick(self, key: str) -> None:
-        self.dismiss(Picked(key, self._chosen_level))
-
-    def _highlighted(self) -> ModelChoice | None:
-        place = self.query_one(OptionList).highlighted
-        return self._shown[place] if place is not None and place < len(self._shown) else None
 
     def _ask(self, *, hosted: bool) -> None:
         if self._renew is not None:
@@ -183,30 +140,16 @@ class ModelScreen(Page[Picked | None]):
             return
         self._choices = list(choices)
         self._problem = " · ".join(problems)
-        chosen = self._highlighted()
-        self._fill(self.query_one(Input).value, chosen.key if chosen else self._current)
+        chosen = self.row
+        self._fill(self.words, chosen.key if chosen else self._current)
         self._draw_foot()
 
     def _fill(self, words: str, highlighted: str | None) -> None:
-        options = self.query_one(OptionList)
-        fitting = found_in(self._choices, words)
-        self._shown = fitting[:MOST_SHOWN]
-        options.clear_options()
-        options.add_options([Option(painted(self._row(choice))) for choice in self._shown])
-        if len(fitting) > MOST_SHOWN:
-            more = f"  … and {len(fitting) - MOST_SHOWN} more: type to narrow the list"
-            options.add_option(Option(painted([(more, "quiet")]), disabled=True))
-        places = [n for n, choice in enumerate(self._shown) if choice.key == highlighted]
-        options.highlighted = next(iter(places), 0) if self._shown else None
-
-    def _row(self, choice: ModelChoice) -> list[Span]:
-        mark = "★ " if choice.is_favourite else "• " if choice.key == self._current else "  "
-        needs = f"needs {choice.lacks} · " if choice.lacks else ""
-        name = (f"{mark}{choice.key}  ", "quiet" if needs else "")
-        return [name, (f"{needs}{choice.detail}", "quiet")]
+        shown = found_in(self._choices, words)
+        self.show_rows(shown, next((n for n, m in enumerate(shown) if m.key == highlighted), 0))
 
     def _draw_foot(self) -> None:
-        choice = self._highlighted()
+        choice = self.row
         spans: list[Span] = [("ctrl+f", "key"), (" ★ favourite", "quiet")]
         if choice is not None and len(choice.levels) > 1:
             level = self._chosen_level or self._level
@@ -222,4 +165,4 @@ class ModelScreen(Page[Picked | None]):
             spans += [(" · ", "quiet"), ("ctrl+r", "key"), (" ask the servers", "quiet")]
         if self._problem:
             spans.append((f" · {self._problem}", "warning"))
-        self.query_one("#models-foot", Static).update(painted(spans))
+        self.show_foot(spans)

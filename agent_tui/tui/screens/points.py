@@ -6,20 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.widgets import Input, OptionList, Static
-from textual.widgets.option_list import Option
 
-from agent_tui.tui.paint import painted
-from agent_tui.tui.screens.page import Page
+from agent_tui.tui.screens.pick import PickScreen, fitting
 from agent_tui.tui.status import Span
 
 Act = Literal["go", "summary", "fork"]
 """Go there, go there with a summary of what is left, copy what is before it."""
-MOST_SHOWN = 500
-"""Longer lists are for narrowing, not for reading."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,92 +37,50 @@ class PickedPoint:
     act: Act
 
 
-class PointScreen(Page[PickedPoint | None]):
+class PointScreen(PickScreen[PointRow, PickedPoint]):
     """Gives the place that was picked; None when closed with Esc."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "close", "Close"),
-        Binding("up", "move(-1)", "Up", priority=True),
-        Binding("down", "move(1)", "Down", priority=True),
-        Binding("pageup", "move(-10)", "Page up", priority=True),
-        Binding("pagedown", "move(10)", "Page down", priority=True),
         Binding("ctrl+s", "summary", "Go with a summary", priority=True),
         Binding("ctrl+f", "fork", "Fork", priority=True),
     ]
 
     def __init__(self, title: str, rows: Sequence[PointRow], start: int) -> None:
         """`start` is the row that is highlighted first."""
-        super().__init__()
-        self._title = title
-        self._rows = rows
+        super().__init__(f"{title}: type to narrow")
+        self._points = rows
         self._start = start
-        self._shown: list[PointRow] = []
-
-    def compose(self) -> ComposeResult:
-        """Line, list, and what the keys do."""
-        with Vertical(id="points"):
-            yield Input(placeholder=f"{self._title}: type to narrow", compact=True)
-            yield OptionList(compact=True)
-            yield Static(id="points-foot")
 
     def on_mount(self) -> None:
-        """The line takes the keys."""
+        """Say what the keys do."""
         keys: list[Span] = [("enter", "key"), (" go there · ", "quiet")]
         keys += [("ctrl+s", "key"), (" with a summary of what you leave · ", "quiet")]
         keys += [("ctrl+f", "key"), (" a new session up to there", "quiet")]
-        self.query_one("#points-foot", Static).update(painted(keys))
-        self.query_one(Input).focus()
-        self._fill("", self._start)
+        self.show_foot(keys)
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Narrow the list."""
-        self._fill(event.value, 0 if event.value.strip() else self._start)
+    def fill(self, words: str) -> None:
+        """Show the places with these words."""
+        shown = fitting(self._points, words, lambda row: row.text)
+        self.show_rows(shown, 0 if words.strip() else self._start)
 
-    def on_input_submitted(self) -> None:
-        """Go to the highlighted place."""
-        self._pick("go")
+    def draw_row(self, row: PointRow) -> list[Span]:
+        """One line, behind the lines of its branches."""
+        indent = "│ " * row.depth
+        said = (f"{row.mark}{row.text}", "" if row.is_here else "quiet")
+        return [(indent, "quiet"), said, (f"  {row.detail}", "quiet")]
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        """A click."""
-        if event.option_index < len(self._shown):
-            self.dismiss(PickedPoint(self._shown[event.option_index].id, "go"))
-
-    def action_move(self, step: int) -> None:
-        """Move the highlight while the line keeps the focus."""
-        options = self.query_one(OptionList)
-        if self._shown:
-            at = options.highlighted if options.highlighted is not None else -1
-            options.highlighted = max(0, min(len(self._shown) - 1, at + step))
-
-    def action_fork(self) -> None:
-        """A new session up to the highlighted place."""
-        self._pick("fork")
-
-    def action_close(self) -> None:
-        """Pick nothing."""
-        self.dismiss(None)
+    def pick(self, row: PointRow) -> None:
+        """Go there."""
+        self.dismiss(PickedPoint(row.id, "go"))
 
     def action_summary(self) -> None:
         """Go to the highlighted place with a summary of what is left."""
-        self._pick("summary")
+        self._leave("summary")
 
-    def _pick(self, act: Act) -> None:
-        place = self.query_one(OptionList).highlighted
-        if place is not None and place < len(self._shown):
-            self.dismiss(PickedPoint(self._shown[place].id, act))
+    def action_fork(self) -> None:
+        """A new session up to the highlighted place."""
+        self._leave("fork")
 
-    def _fill(self, words: str, highlighted: int) -> None:
-        wanted = words.lower().split()
-        fitting = [row for row in self._rows if all(word in row.text.lower() for word in wanted)]
-        cut = max(0, min(highlighted - MOST_SHOWN // 2, len(fitting) - MOST_SHOWN))
-        self._shown = fitting[cut : cut + MOST_SHOWN]
-        options = self.query_one(OptionList)
-        options.clear_options()
-        options.add_options([Option(painted(_row(row))) for row in self._shown])
-        options.highlighted = min(highlighted - cut, len(self._shown) - 1) if self._shown else None
-
-
-def _row(row: PointRow) -> list[Span]:
-    indent = "│ " * row.depth
-    mark = "" if row.is_here else "quiet"
-    return [(indent, "quiet"), (f"{row.mark}{row.text}", mark), (f"  {row.detail}", "quiet")]
+    def _leave(self, act: Act) -> None:
+        if self.row is not None:
+            self.dismiss(PickedPoint(self.row.id, act))
