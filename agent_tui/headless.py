@@ -15,7 +15,7 @@ from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.events import AgentEndEvent, EndReason, MessageEndEvent, ToolExecutionStartEvent
 from agent_tui.core.messages import AssistantMessage, CompactionSummaryMessage
-from agent_tui.core.text import printable
+from agent_tui.core.text import one_line, printable
 from agent_tui.session.described import describe_model
 from agent_tui.session.events import (
     AnyEvent,
@@ -26,7 +26,7 @@ from agent_tui.session.events import (
     NoticeEvent,
 )
 from agent_tui.session.session import Session
-from agent_tui.session.targets import brief, target_of
+from agent_tui.session.targets import target_of
 
 EXIT_DONE, EXIT_ERROR, EXIT_LIMIT, EXIT_ABORTED = 0, 1, 3, 130
 SERVER_SECONDS = 15.0
@@ -132,7 +132,7 @@ class _Report:
             case CompactionEndEvent(summary=CompactionSummaryMessage()):
                 self._note(f"the context was summarised: {event.summarised} messages")
             case ToolExecutionStartEvent() if self._is_watched:
-                self._note(f"{event.tool_name} {brief(target_of(event.args), 100)}")
+                self._note(f"{event.tool_name} {one_line(target_of(event.args), 100)}")
 
     def finish(self, used_up: str) -> None:
         """Write the answer, and what went wrong; `used_up` is the budget that ended the run."""

@@ -36,6 +36,8 @@ def models(
     found = shelf.items(provider)
     for item in found:
         typer.echo(_as_json(item) if as_json else _as_row(item))
+    if not as_json and (days := shelf.days(found)):
+        typer.echo(f"Windows and prices as read on {' to '.join(days)}.", err=True)
     for problem in problems:
         typer.echo(f"agent-tui: {problem}", err=True)
     if not found and not problems:

@@ -1,4 +1,4 @@
-"""Making untrusted text harmless: for storage, and for a terminal."""
+"""Making untrusted text harmless, for storage and for a terminal, and fit for one line."""
 
 from __future__ import annotations
 
@@ -39,6 +39,12 @@ def with_colours_only(text: str) -> str:
         lambda m: f"\x1b[{m['csi']}" if _is_sgr(m["csi"]) else "", without_surrogates(text)
     )
     return _CONTROL_BUT_CR.sub("", kept)
+
+
+def one_line(text: str, limit: int = 80) -> str:
+    """`text` with all white space joined, cut with `…` at `limit` characters."""
+    flat = " ".join(text[: limit * 8].split())
+    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
 
 
 def _is_sgr(csi: str | None) -> bool:

@@ -9,11 +9,11 @@ from agent_tui.config import Mode
 from agent_tui.core.errors import AgentError
 from agent_tui.core.figures import count, money
 from agent_tui.core.model import THINKING_LEVELS
+from agent_tui.core.text import one_line
 from agent_tui.session.approvals import RuleScope
 from agent_tui.session.events import Answer
 from agent_tui.session.outfit import Outfit
 from agent_tui.session.session import Session
-from agent_tui.session.targets import brief
 
 HELP = """\
 a message: sent; while a turn runs it steers: it goes in before the next step
@@ -167,7 +167,7 @@ class Orders:
         lines += [f"{part.name}: {count(part.tokens)}" for part in report.parts if part.tokens]
         for item in report.largest:
             mark = ", pinned" if item.is_pinned else ""
-            lines.append(f"{count(item.tokens)} in {item.part}{mark}: {brief(item.label, 60)}")
+            lines.append(f"{count(item.tokens)} in {item.part}{mark}: {one_line(item.label, 60)}")
         self._say("context", "\n".join(lines))
 
     def _compact(self, argument: str) -> None:

@@ -18,7 +18,7 @@ from agent_tui.core.events import (
 )
 from agent_tui.core.figures import clock, count, money, plural, span
 from agent_tui.core.messages import AssistantMessage, UserMessage
-from agent_tui.core.text import printable
+from agent_tui.core.text import one_line, printable
 from agent_tui.core.tool import ToolResult
 from agent_tui.session.events import (
     AgentSettledEvent,
@@ -34,7 +34,7 @@ from agent_tui.session.events import (
     QueueUpdateEvent,
 )
 from agent_tui.session.session import Session
-from agent_tui.session.targets import brief, target_of
+from agent_tui.session.targets import target_of
 
 TAIL_LINES, TAIL_LINES_FAILED = 3, 15
 """How much of a result is printed."""
@@ -79,7 +79,7 @@ class Report:
             case MessageEndEvent(message=AssistantMessage() as message):
                 self._answered(message)
             case ToolExecutionStartEvent():
-                target = brief(target_of(event.args), TARGET_CHARACTERS)
+                target = one_line(target_of(event.args), TARGET_CHARACTERS)
                 self._tools[event.tool_call_id] = self._began[event.tool_call_id] = self._now()
                 self.say("tool", f"{event.tool_name} {target}: running")
             case ToolExecutionUpdateEvent():
@@ -191,7 +191,7 @@ class Report:
         self._tools[event.tool_call_id] = now
         lines = _lines(event.partial_result)
         since = clock(now - self._began[event.tool_call_id])
-        last = brief(lines[-1], TARGET_CHARACTERS) if lines else "nothing printed yet"
+        last = one_line(lines[-1], TARGET_CHARACTERS) if lines else "nothing printed yet"
         self.say("tool", f"{event.tool_name} still running after {since}: {last}")
 
     def _ended(self, event: ToolExecutionEndEvent) -> None:

@@ -43,11 +43,6 @@ def list_models(
     ]
 
 
-def provider_names() -> list[str]:
-    """The providers of the catalog, in a fixed order."""
-    return list(VENDORS)
-
-
 def read_on(provider: str) -> str | None:
     """The day (`2026-11-20`) on which this provider's list was read; None if it has no date."""
     read: str | None = _file(provider).get("read")

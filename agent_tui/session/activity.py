@@ -15,7 +15,7 @@ from agent_tui.core.events import (
     TurnStartEvent,
 )
 from agent_tui.core.figures import countdown
-from agent_tui.core.text import printable
+from agent_tui.core.text import one_line, printable
 from agent_tui.session.approvals import ApprovalRequest
 from agent_tui.session.events import (
     AnyEvent,
@@ -27,7 +27,7 @@ from agent_tui.session.events import (
     HookEndEvent,
     HookStartEvent,
 )
-from agent_tui.session.targets import brief, target_of
+from agent_tui.session.targets import target_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,4 +108,4 @@ class Activity:
 
 
 def _name(tool_name: str, target: str) -> str:
-    return brief(printable(target or tool_name))
+    return one_line(printable(target or tool_name))

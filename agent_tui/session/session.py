@@ -15,7 +15,6 @@ from functools import partial
 from pathlib import Path
 
 from agent_tui.agent.agent import Agent
-from agent_tui.agent.queues import QueuedItem
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import AgentError, InvalidInputError
 from agent_tui.core.limits import Limits
@@ -277,7 +276,7 @@ class Session(Accounts, Kept, Compacting, Working, Following):
     def after_abort(self) -> AfterAbort:
         """What becomes of queued messages after an abort: they stay on hold, or are sent.
 
-        `restore` is the screen's to carry out, with `take_queued`; for the session it is `hold`.
+        `restore` is the screen's to carry out; for the session it is `hold`.
         """
         return self._turns.after_abort
 
@@ -294,10 +293,6 @@ class Session(Accounts, Kept, Compacting, Working, Following):
     def follow_up(self, message: str | AgentMessage) -> str:
         """Queue for when the turn is over; returns the item's id."""
         return self.agent.follow_up(message)
-
-    def take_queued(self) -> list[QueuedItem]:
-        """Empty the queue into the caller's hands, in delivery order."""
-        return self.agent.clear_queue()
 
     def tell_queue(self) -> None:
         """Tell every listener what is queued now."""

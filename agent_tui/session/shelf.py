@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Iterable
 from dataclasses import dataclass
 
 from agent_tui.config import Settings
 from agent_tui.core.errors import AgentError, ConfigError
 from agent_tui.core.model import Model, ThinkingLevel
 from agent_tui.providers.addresses import host_of, is_local
-from agent_tui.providers.catalog import levels_of
+from agent_tui.providers.catalog import levels_of, read_on
 from agent_tui.providers.keys import KEY_NAMES, OWN_HOSTS, key_for
 from agent_tui.providers.probing import local_addresses
 from agent_tui.providers.vendors import VENDORS
@@ -60,6 +60,13 @@ class ModelShelf:
         order = {key: place for place, key in enumerate(marked)}
         items.sort(key=lambda item: (order.get(item.model.key, last), bool(item.lacks)))
         return items
+
+    @staticmethod
+    def days(items: Iterable[ShelfItem]) -> tuple[str, ...]:
+        """The first and last day, `2026-11-20`, on which the program's own lists were read."""
+        read = map(read_on, {item.model.provider for item in items})
+        days = sorted(day for day in read if day is not None)
+        return tuple(dict.fromkeys((*days[:1], *days[-1:])))
 
     def toggle(self, key: str) -> bool:
         """Mark the model as a favourite, or unmark it; whether it is marked now."""

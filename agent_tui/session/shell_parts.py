@@ -133,11 +133,6 @@ class ShellParts:
     unreadable: str | None = None
     """Why there may be more parts than were found, as a clause."""
 
-    @property
-    def is_unreadable(self) -> bool:
-        """Whether the grammar could not make sense of all of it."""
-        return self.unreadable is not None
-
     def doubt(self, clause: str) -> None:
         """Note a doubt, once."""
         if clause not in self.doubts:

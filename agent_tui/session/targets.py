@@ -29,9 +29,3 @@ def revealed(text: str) -> str:
     A screen drops escape sequences with the text inside them; a shell runs that text.
     """
     return _HIDDEN.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
-def brief(text: str, limit: int = 60) -> str:
-    """`text` on one line of at most `limit` characters, a cut marked."""
-    line = " ".join(text.split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"

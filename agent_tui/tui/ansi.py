@@ -85,7 +85,7 @@ def carried_by(text: str) -> Style:
     return _after(end[start:], PLAIN)
 
 
-def one_line(text: str) -> str:
+def plain_line(text: str) -> str:
     """`text` without any escape sequence or colour, every run of white space one blank."""
     return " ".join(printable(text.replace("\r", " ")).split())
 

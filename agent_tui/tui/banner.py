@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agent_tui.core.errors import ErrorInfo
-from agent_tui.core.text import printable
-from agent_tui.tui.figures import clock, countdown, one_line, plural
+from agent_tui.core.text import one_line, printable
+from agent_tui.tui.figures import clock, countdown, plural
 
 WAYS_OUT = {
     "auth": "check the key, or pick another model with /model",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from agent_tui.tui.ansi import one_line
+from agent_tui.tui.ansi import plain_line
 from agent_tui.tui.blocks import Block, ToolBlock
 from agent_tui.tui.editor import EditorError, open_in_editor
 
@@ -147,5 +147,5 @@ def diff_sections(changes: Sequence[FileChange], cwd: Path) -> list[tuple[str, s
             facts.append(f"+{change.added} −{change.removed}")
         if change.is_foreign:
             facts.append("somebody else changed it too")
-        sections.append((one_line(" · ".join(facts)), change.diff))
+        sections.append((plain_line(" · ".join(facts)), change.diff))
     return sections

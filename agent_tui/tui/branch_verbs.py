@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from agent_tui.core.errors import AgentError
 from agent_tui.core.figures import clock, plural
 from agent_tui.core.ids import now_ms
-from agent_tui.tui.figures import one_line
+from agent_tui.core.text import one_line
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp

@@ -20,10 +20,10 @@ from agent_tui.core.messages import (
     ToolResultMessage,
     text_of,
 )
+from agent_tui.core.text import one_line
 from agent_tui.core.tool import ToolResult
 from agent_tui.tui.banner import Killed
 from agent_tui.tui.blocks import Block, NoticeBlock, ToolBlock, ToolStatus
-from agent_tui.tui.figures import one_line
 from agent_tui.tui.grouping import GroupedView
 from agent_tui.tui.panels import (
     TARGET_LIMIT,

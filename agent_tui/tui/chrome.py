@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from rich.cells import chop_cells
 from textual.widgets import Static
 
+from agent_tui.core.text import one_line
 from agent_tui.tui import hints
-from agent_tui.tui.figures import one_line
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.pending import delivery_sentences
 from agent_tui.tui.status import Span, cut, status_lines

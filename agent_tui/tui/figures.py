@@ -1,4 +1,4 @@
-"""Numbers and short texts as the screen shows them."""
+"""Numbers as the screen shows them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,3 @@ def clip(text: str, cells: int) -> str:
     if cell_len(text) <= cells:
         return text
     return set_cell_size(text, max(0, cells - 1)).rstrip() + "…" if cells > 0 else ""
-
-
-def one_line(text: str, limit: int = 80) -> str:
-    """`text` with all white space joined, cut with `…` at `limit` characters."""
-    flat = " ".join(text[: limit * 8].split())
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agent_tui.core.figures import clock, plural
+from agent_tui.core.text import one_line
 from agent_tui.tui.blocks import ToolBlock
-from agent_tui.tui.figures import one_line
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp

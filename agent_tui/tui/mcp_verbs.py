@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from agent_tui.core.errors import AgentError
-from agent_tui.core.text import printable
-from agent_tui.tui.figures import clip, one_line, plural
+from agent_tui.core.text import one_line, printable
+from agent_tui.tui.figures import clip, plural
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from agent_tui.core.errors import AgentError
-from agent_tui.core.text import printable
+from agent_tui.core.text import one_line, printable
 from agent_tui.tui.commands import find
 from agent_tui.tui.complete import CommandHint
-from agent_tui.tui.figures import one_line
 from agent_tui.tui.mcp_verbs import ServerPrompts
 
 if TYPE_CHECKING:

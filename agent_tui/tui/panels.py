@@ -10,7 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agent_tui.tui.figures import count, one_line, plural
+from agent_tui.core.text import one_line
+from agent_tui.tui.figures import count, plural
 
 TARGET_KEYS = ("command", "path", "pattern", "url", "query", "file", "name")
 TARGET_LIMIT = 400

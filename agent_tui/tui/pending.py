@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from rich.cells import cell_len
 
-from agent_tui.tui.figures import clip, clock, countdown, one_line
+from agent_tui.core.text import one_line
+from agent_tui.tui.figures import clip, clock, countdown
 
 if TYPE_CHECKING:
     from agent_tui.core.messages import AgentMessage

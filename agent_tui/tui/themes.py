@@ -67,11 +67,6 @@ def theme_files(folders: Iterable[Path]) -> dict[str, Path]:
     return files
 
 
-def load_themes(folders: Iterable[Path]) -> list[Theme]:
-    """All themes, by name. Raises `ConfigError` for the first file that is none."""
-    return [load_theme(path) for _, path in sorted(theme_files(folders).items())]
-
-
 def install(app: App[Any], folders: Iterable[Path], wanted: str | None) -> list[str]:
     """Register every theme and switch to `wanted` (None: ours); returns what is wrong."""
     problems: list[str] = []

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from agent_tui.core.text import printable
-from agent_tui.tui.ansi import carried_by, decode, one_line
+from agent_tui.tui.ansi import carried_by, decode, plain_line
 from agent_tui.tui.block import Block, toggle_on_click
 from agent_tui.tui.canvas import Canvas, Line, Run, cells_of, clip_runs
 from agent_tui.tui.diff import diff_lines
@@ -70,8 +70,8 @@ class ToolBlock(Block):
         """The file that the call reads or changes, as given; empty if it is about none."""
         self.tail_lines = LIVE_LINES
         """Lines of output that are shown while the tool runs."""
-        self._name = one_line(name)
-        self._target = one_line(target)
+        self._name = plain_line(name)
+        self._target = plain_line(target)
         self._members: Sequence[ToolBlock] = ()
         self._is_folded = False
         self._is_repaired = False
@@ -152,7 +152,7 @@ class ToolBlock(Block):
 
     def name_target(self, name: str, target: str, path: str = "") -> None:
         """Set what the header says, once the arguments are known; `path` is the file they name."""
-        self._name, self._target = one_line(name), one_line(target)
+        self._name, self._target = plain_line(name), plain_line(target)
         self.path = path or self.path
         self.version += 1
 
@@ -163,7 +163,7 @@ class ToolBlock(Block):
 
     def wait(self, reason: str) -> None:
         """The call waits, e.g. for an answer of the person; `start` ends that."""
-        self._waits_for = one_line(reason)
+        self._waits_for = plain_line(reason)
         self.status = "pending"
         self.version += 1
 
@@ -197,7 +197,7 @@ class ToolBlock(Block):
         A unified diff in `details["diff"]` is drawn as a diff. `now` None: no duration is known.
         """
         self.status = status
-        self._summary = one_line(summary)
+        self._summary = plain_line(summary)
         self._text = text
         diff = (details or {}).get("diff")
         self._diff = diff if isinstance(diff, str) else ""
@@ -278,7 +278,7 @@ class ToolBlock(Block):
     def _shown_target(self) -> str:
         if not self._members:
             return self._target
-        calls = ((member.name, one_line(member.path) or member.target) for member in self._members)
+        calls = ((tool.name, plain_line(tool.path) or tool.target) for tool in self._members)
         return group_target(calls)
 
     def _header(self, canvas: Canvas, *, is_member: bool = False) -> list[Line]:

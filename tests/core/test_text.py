@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_tui.core.text import printable, with_colours_only, without_surrogates
+from agent_tui.core.text import one_line, printable, with_colours_only, without_surrogates
 
 PIECES = st.sampled_from(
     [
@@ -92,3 +92,8 @@ def test_colours_stay_for_who_can_read_them(text: str, kept: str) -> None:
 def test_text_with_lone_surrogates_can_be_encoded() -> None:
     assert without_surrogates("a\ud800b\udfff").encode() == "a\ufffdb\ufffd".encode()
     assert without_surrogates("👋") == "👋"
+
+
+def test_white_space_is_joined_for_one_line_and_a_cut_is_marked() -> None:
+    assert one_line("a\n  b\tc", 10) == "a b c"
+    assert one_line("word " * 20, 10) == "word word…"

@@ -15,7 +15,6 @@ from agent_tui.providers.catalog import (
     get_model,
     levels_of,
     list_models,
-    provider_names,
     read_on,
 )
 from agent_tui.providers.vendors import VENDORS
@@ -34,7 +33,7 @@ def is_sound(model: Model) -> bool:
     )
 
 
-@pytest.mark.parametrize("name", provider_names())
+@pytest.mark.parametrize("name", VENDORS)
 def test_every_entry_makes_sense(name: str) -> None:
     models = list_models({}, name)
 
@@ -42,14 +41,14 @@ def test_every_entry_makes_sense(name: str) -> None:
     assert len({model.key for model in models}) == len(models)
 
 
-@pytest.mark.parametrize("name", provider_names())
+@pytest.mark.parametrize("name", VENDORS)
 def test_every_hosted_provider_has_a_key_and_its_own_host(name: str) -> None:
     vendor = VENDORS[name]
 
     assert vendor.is_local or host_of(vendor.base_url) == keys.OWN_HOSTS.get(name, "")
 
 
-@pytest.mark.parametrize("name", [n for n in provider_names() if list_models({}, n)])
+@pytest.mark.parametrize("name", [n for n in VENDORS if list_models({}, n)])
 def test_every_list_says_when_it_was_read(name: str) -> None:
     read = read_on(name)
 

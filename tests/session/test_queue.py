@@ -67,7 +67,7 @@ async def test_taking_the_queue_back_empties_it_in_delivery_order() -> None:
     rig = await stopped_with_queue("later")
     rig.session.steer("first")
 
-    taken = [text_of(item.message.content) for item in rig.session.take_queued()]  # type: ignore[union-attr]
+    taken = [text_of(item.message.content) for item in rig.session.agent.clear_queue()]  # type: ignore[union-attr]
 
     assert taken == ["first", "later"]
     assert rig.queued == []

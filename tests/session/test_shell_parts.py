@@ -101,7 +101,7 @@ def test_what_is_not_sure_is_a_doubt(command: str, doubt: str) -> None:
     "command", ["ls 'open", "ls ?(a)", "ls <> a", "if a; then b", "", "  ", "x" * 20_001]
 )
 def test_what_cannot_be_taken_apart_is_said(command: str) -> None:
-    assert shell_parts(command).is_unreadable
+    assert shell_parts(command).unreadable is not None
 
 
 @pytest.mark.parametrize(
@@ -132,7 +132,7 @@ def test_deep_nesting_is_said_and_ends(opening: str) -> None:
     ends = {"(": ")", "$(": ")", "{ ": "; }"}
     command = opening * 2000 + "ls" + ends.get(opening, "") * 2000
 
-    assert shell_parts(command).is_unreadable
+    assert shell_parts(command).unreadable is not None
 
 
 def test_nested_shells_end_somewhere() -> None:
@@ -140,4 +140,4 @@ def test_nested_shells_end_somewhere() -> None:
     for _ in range(9):
         command = f"eval {command!r}"
 
-    assert shell_parts(command).is_unreadable
+    assert shell_parts(command).unreadable is not None

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from textual.color import Color
 from textual.style import Style
 
-from agent_tui.tui.ansi import LONGEST_LINE, carried_by, decode, one_line
+from agent_tui.tui.ansi import LONGEST_LINE, carried_by, decode, plain_line
 from agent_tui.tui.canvas import PLAIN
 from tests.tui.drawing import case
 
@@ -130,4 +130,4 @@ def test_a_very_long_line_is_cut_with_a_mark() -> None:
 
 
 def test_one_line_joins_white_space_after_the_escapes_are_gone() -> None:
-    assert one_line(case("ansi-collapsed-whitespace.ansi")) == "Executing tools next"
+    assert plain_line(case("ansi-collapsed-whitespace.ansi")) == "Executing tools next"

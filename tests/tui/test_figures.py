@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agent_tui.tui.figures import clip, clock, count, money, one_line, plural, span
+from agent_tui.tui.figures import clip, clock, count, money, plural, span
 
 
 @pytest.mark.parametrize(
@@ -62,8 +62,3 @@ def test_one_is_not_plural() -> None:
 
 def test_text_is_clipped_by_cells_and_not_by_characters() -> None:
     assert [clip("plain", 5), clip("東京タワー", 5), clip("abc", 0)] == ["plain", "東京…", ""]
-
-
-def test_white_space_is_joined_for_one_line() -> None:
-    assert one_line("a\n  b\tc", 10) == "a b c"
-    assert one_line("word " * 20, 10) == "word word…"

@@ -344,7 +344,7 @@ async def test_the_banner_forgets_its_keys_when_nothing_is_pending_any_more() ->
         await running
         with_keys = s.screen.text
 
-        s.session.take_queued()
+        s.session.agent.clear_queue()
 
         assert "enter (empty composer)" in with_keys
         assert "enter (empty composer)" not in s.screen.text

@@ -41,7 +41,7 @@ def write(folder: Path, text: str, name: str = "night") -> Path:
 
 
 def test_there_are_dark_and_light_themes() -> None:
-    loaded = themes.load_themes([])
+    loaded = [themes.load_theme(path) for path in themes.theme_files([]).values()]
 
     assert {theme.dark for theme in loaded} == {True, False}
     assert DEFAULT_THEME in [theme.name for theme in loaded]
