@@ -119,7 +119,7 @@ class Report:
             case CompactionStartEvent():
                 self.say("context", "older messages are being summarised")
             case CompactionEndEvent(tokens_after=int(after)):
-                sizes = f"{count(event.tokens_before)} to {count(after)} tokens"
+                sizes = f"{count(event.tokens_before)} to about {count(after)} tokens"
                 self.say("context", f"{sizes}, {event.summarised} messages summarised")
             case CompactionEndEvent():
                 self.say("context", f"not summarised: {event.error or 'stopped'}")

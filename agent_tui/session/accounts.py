@@ -82,3 +82,8 @@ class Accounts(Parts):
         if self._context_tokens is None:
             self._context_tokens = self._compactor.context_tokens()
         return self._context_tokens
+
+    @property
+    def is_context_guessed(self) -> bool:
+        """Whether no count of the provider stands behind `context_tokens`."""
+        return self.context_tokens is not None and self._compactor.is_context_guessed

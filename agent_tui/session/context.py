@@ -48,6 +48,8 @@ class ContextMeter:
         self._anchors: list[int | None] = [None]
         """Where the newest usable count of the first so many messages is."""
         self._fixed: tuple[str | None, list[Tool], int] = (None, [], 0)
+        self.is_guess = False
+        """No count of the provider stands behind the last figure."""
 
     def tokens(
         self, messages: Sequence[AgentMessage], system_prompt: str | None, tools: Sequence[Tool]
@@ -56,12 +58,14 @@ class ContextMeter:
         self._take(messages)
         guess = self._fixed_tokens(system_prompt, tools) + self._sums[-1]
         place = self._anchors[-1]
+        self.is_guess = place is None
         if place is None:
             return guess
         anchor = messages[place]
         assert isinstance(anchor, AssistantMessage)
         anchored = anchor.usage.total + self._sums[-1] - self._sums[place + 1]
-        return guess if anchored > max(2 * guess, _TRUSTED_TOKENS) else anchored
+        self.is_guess = anchored > max(2 * guess, _TRUSTED_TOKENS)
+        return guess if self.is_guess else anchored
 
     def _take(self, messages: Sequence[AgentMessage]) -> None:
         if len(self._seen) > len(messages) or not all(map(is_, self._seen, messages)):

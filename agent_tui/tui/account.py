@@ -46,3 +46,7 @@ class Account(Protocol):
     @property
     def context_tokens(self) -> int | None:
         """How full the model's window is; None is unknown."""
+
+    @property
+    def is_context_guessed(self) -> bool:
+        """Whether that is an estimate all through."""

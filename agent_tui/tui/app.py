@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -14,6 +14,7 @@ from rich.text import Text
 from textual import events
 from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import BindingType
+from textual.filter import LineFilter
 from textual.screen import Screen
 from textual.widgets import TextArea
 
@@ -118,6 +119,11 @@ class ChatApp(App[None], inherit_bindings=False):
         self.chrome = Chrome(self, self._cwd, Path(home) if home else None)
         self.copier = Clipboard(environ, self.write)
         self._notifier = notifier_of(self, settings, environ)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        """Textual's, but colours that only the terminal knows are dropped, not made grey."""
+        filters = super().get_line_filters()
+        return themes.colourless(filters) if self.no_color and self.native_ansi_color else filters
 
     # -- beginning and end -------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ class Presenter:
             tokens_per_second=rate,
             rate_is_estimate=estimated,
             context_tokens=account.context_tokens,
-            context_is_estimate=tally.is_guessing,
+            context_is_estimate=tally.is_guessing or account.is_context_guessed,
             context_window=account.context_window,
         )
 

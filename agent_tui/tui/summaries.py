@@ -54,7 +54,7 @@ class Summaries:
         """It is over, well or badly."""
         self.words = ""
         if event.tokens_after is not None:
-            sizes = f"context {count(event.tokens_before)} → {count(event.tokens_after)}"
+            sizes = f"context {count(event.tokens_before)} → ~{count(event.tokens_after)}"
             messages = plural(event.summarised, "message")
             self._say(f"{sizes}, {messages} summarised · /compact undo", "info")
         elif event.aborted:

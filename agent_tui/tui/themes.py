@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from textual.app import App
 from textual.color import Color, ColorParseError
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.theme import Theme
 
 from agent_tui.config import DEFAULT_THEME
@@ -46,6 +47,7 @@ _COLOURS = (
     "panel",
     "boost",
 )
+_NO_COLOUR = NoColor()
 _SWITCHES = ("dark", "ansi")
 _NUMBERS = ("luminosity_spread", "text_alpha")
 _FIELDS = (*_COLOURS, *_SWITCHES, *_NUMBERS, "variables")
@@ -81,6 +83,14 @@ def install(app: App[Any], folders: Iterable[Path], wanted: str | None) -> list[
         wanted = None
     app.theme = wanted or DEFAULT_THEME
     return problems
+
+
+def colourless(filters: Sequence[LineFilter]) -> list[LineFilter]:
+    """The filters for `NO_COLOR` with a theme of the terminal's own colours.
+
+    Nobody knows how bright those are; made grey, text and background came out the same black.
+    """
+    return [_NO_COLOUR if isinstance(each, Monochrome) else each for each in filters]
 
 
 def load_theme(path: Path) -> Theme:

@@ -36,6 +36,18 @@ def test_without_a_report_four_characters_are_a_token() -> None:
     assert estimate_context([user(401)], "p" * 40, []) == 101 + 10
 
 
+def test_whether_a_count_of_the_provider_stands_behind_the_figure_is_known() -> None:
+    meter = ContextMeter()
+    summary = CompactionSummaryMessage(summary="s", timestamp=answer(1).timestamp + 1000)
+
+    meter.tokens([user(401)], None, [])
+    assert meter.is_guess
+    meter.tokens([user(401), answer(100)], None, [])
+    assert not meter.is_guess
+    meter.tokens([summary, answer(100)], None, [])
+    assert meter.is_guess
+
+
 def test_tools_and_every_kind_of_block_count() -> None:
     messages: list[AgentMessage] = [
         UserMessage(content=[TextBlock(text="x" * 8), ImageBlock(data="", mime_type="image/png")]),

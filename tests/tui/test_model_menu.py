@@ -51,7 +51,7 @@ class Menu:
     @property
     def rows(self) -> list[str]:
         options = self.screen.query_one(OptionList)
-        return [str(option.prompt).rstrip() for option in options.options]
+        return [str(option.prompt)[2:].rstrip() for option in options.options]
 
     @property
     def foot(self) -> str:
@@ -161,7 +161,7 @@ async def test_a_long_list_is_cut_and_says_so() -> None:
     many = [ModelChoice(f"a/{number:03}") for number in range(MOST_SHOWN + 5)]
 
     async with menu(many) as m:
-        assert m.rows[-1] == "  … and 5 more: type to narrow the list"
+        assert m.rows[-1] == "… and 5 more: type to narrow the list"
         await m.press(*"a/504", "enter")
 
     assert m.result == Picked("a/504")

@@ -6,6 +6,7 @@ import asyncio
 
 import pytest
 from rich.cells import cell_len
+from textual.widgets import OptionList
 
 from agent_tui.tui.commands import COMMANDS
 from agent_tui.tui.screens.choice import Choice, ChoiceScreen, matching
@@ -44,6 +45,19 @@ async def test_keys_after_the_one_that_closed_a_page_do_nothing(presses: tuple[s
         await c.until(lambda: len(c.app.screen_stack) == 1)
 
         assert chosen == ["one" if presses[0] == "enter" else None]
+
+
+async def test_the_highlighted_row_bears_a_mark_and_no_other_does() -> None:
+    async with chat() as c:
+        c.app.push_screen(ChoiceScreen("Pick", [Choice("one"), Choice("two"), Choice("three")]))
+        await c.pilot.pause()
+        options = c.app.screen.query_one(OptionList)
+
+        for presses in ((), ("down", "down"), ("up",), ("t",)):
+            await c.press(*presses)
+            lines = [str(option.prompt) for option in options.options]
+            marked = [place for place, line in enumerate(lines) if line.startswith("▸")]
+            assert marked == [options.highlighted]
 
 
 async def test_servers_that_answer_after_the_list_was_closed_do_no_harm() -> None:

@@ -51,7 +51,7 @@ class Kept:
     def rows(self) -> list[str]:
         """What the list on top offers."""
         options = self.app.screen.query_one(OptionList)
-        return [str(option.prompt) for option in options.options]
+        return [str(option.prompt)[2:] for option in options.options]
 
 
 @asynccontextmanager

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from textual.app import App, ComposeResult
 from textual.color import Color
+from textual.widget import Widget
 
 from agent_tui.config import DEFAULT_THEME
 from agent_tui.core.errors import ConfigError
 from agent_tui.tui import looks, themes
 from agent_tui.tui.transcript import Transcript
+from tests.tui.chat import chat
 
 OWN = sorted(themes.own_folder().glob("*.toml"))
 SOURCES = sorted((Path(themes.__file__).parent).rglob("*.py")) + sorted(
@@ -168,3 +170,30 @@ def test_no_colour_is_written_into_the_program(path: Path) -> None:
     text = re.sub(r"like '#5fa8d3'", "", path.read_text("utf-8"))
 
     assert not re.findall(r"#[0-9a-fA-F]{6}\b", text)
+
+
+@pytest.mark.parametrize("path", OWN, ids=lambda path: path.stem)
+async def test_without_colours_every_word_can_still_be_read(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    async with chat() as c:
+        await c.say("hello")
+        await c.idle()
+        c.app.theme = path.stem
+        await c.pilot.pause()
+        shown = [*c.app.screen.walk_children(Widget)]
+        segments = [
+            segment
+            for widget in shown
+            for strip in widget.render_lines(widget.size.region)
+            for segment in strip
+            if segment.text.strip() and segment.style is not None
+        ]
+
+        assert any("hello" in segment.text for segment in segments)
+        for style in {segment.style for segment in segments if segment.style is not None}:
+            words, behind = style.color, style.bgcolor
+            assert words is not None
+            assert words.is_default or words != behind
+            assert not words.is_default or behind is None or behind.is_default

@@ -98,6 +98,11 @@ class Compactor:
         messages = [*state.messages, *coming] if coming else state.messages
         return self._meter.tokens(messages, state.system_prompt, state.tools)
 
+    @property
+    def is_context_guessed(self) -> bool:
+        """No count of the provider stands behind what `context_tokens` gave last."""
+        return self._meter.is_guess
+
     def is_due(self, coming: Sequence[AgentMessage] = ()) -> bool:
         """The context is too full, and something can be done about it.
 

@@ -48,6 +48,8 @@ class PickScreen(Page[Result | None], Generic[Row, Result]):
         self._placeholder = placeholder
         self._title = title
         self._rows: Sequence[Row] = ()
+        self._marked: int | None = None
+        """The place of the row that bears the mark."""
 
     def compose(self) -> ComposeResult:
         """Title, line, list, and what the keys do."""
@@ -108,11 +110,24 @@ class PickScreen(Page[Result | None], Generic[Row, Result]):
         self._rows = rows[cut : cut + MOST_SHOWN]
         options = self.query_one(OptionList)
         options.clear_options()
-        options.add_options([Option(painted(self.draw_row(row))) for row in self._rows])
+        options.add_options([Option(self._line(row)) for row in self._rows])
+        self._marked = None
         if rest := len(rows) - len(self._rows):
             more = f"  … and {rest} more: type to narrow the list"
             options.add_option(Option(painted([(more, "quiet")]), disabled=True))
         options.highlighted = min(highlighted - cut, len(self._rows) - 1) if rows else None
+        self._point_at(options.highlighted)
+
+    def _line(self, row: Row, mark: str = " ") -> Content:
+        return painted([(f"{mark} ", ""), *self.draw_row(row)])
+
+    def _point_at(self, place: int | None) -> None:
+        """The highlighted row is told by more than its colour."""
+        options = self.query_one(OptionList)
+        for at, mark in ((self._marked, " "), (place, "▸")):
+            if at is not None and at < len(self._rows):
+                options.replace_option_prompt_at_index(at, self._line(self._rows[at], mark))
+        self._marked = place
 
     def show_foot(self, spans: list[Span]) -> None:
         """What the keys do."""
@@ -138,6 +153,8 @@ class PickScreen(Page[Result | None], Generic[Row, Result]):
 
     def on_option_list_option_highlighted(self) -> None:
         """Another row is highlighted."""
+        if (place := self.query_one(OptionList).highlighted) != self._marked:
+            self._point_at(place)
         self.row_changed()
 
     def action_move(self, step: int) -> None:
