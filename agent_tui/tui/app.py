@@ -274,10 +274,10 @@ class ChatApp(App[None], inherit_bindings=False):
             and not getattr(event, "is_forwarded", True)
         ):
             if isinstance(event, events.Key):
-                if self.modes.key(event.key) or self._end_of_transcript(event.key):
+                if self.modes.key(event.key, event.character) or self._end_of_transcript(event.key):
                     return
-            elif isinstance(event, events.Paste):
-                self.modes.leave()
+            elif isinstance(event, events.Paste) and self.modes.paste(event.text):
+                return
         await super().on_event(event)
 
     def _end_of_transcript(self, key: str) -> bool:

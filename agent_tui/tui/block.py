@@ -54,6 +54,11 @@ class Block:
         return False
 
     @property
+    def is_folded(self) -> bool:
+        """Whether another block stands for it, so that it takes no rows."""
+        return False
+
+    @property
     def joins(self) -> bool:
         """Whether it stands directly below a block that joins too, without a blank row."""
         return False

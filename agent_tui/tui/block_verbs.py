@@ -59,12 +59,14 @@ class BlockVerbs:
         """Show all of a block on a screen of its own, long output from its file."""
         from agent_tui.tui.screens.output import OutputScreen
 
+        words = self._app.verbs.finding.words
         if isinstance(block, ToolBlock):
             text, follows = self._text_of_call(block), block.status in ("pending", "running")
             path = self._output_of(block) or self._file_about(block)
-            self._app.push_screen(OutputScreen(block.title, text, path=path, follows=follows))
+            screen = OutputScreen(block.title, text, path=path, follows=follows, words=words)
         else:
-            self._app.push_screen(OutputScreen("Message", block.source()))
+            screen = OutputScreen("Message", block.source(), words=words)
+        self._app.push_screen(screen)
 
     def _text_of_call(self, block: ToolBlock) -> LongText:
         from agent_tui.tui.texts import DiffText, FileText, LiveText, PlainText

@@ -179,6 +179,7 @@ class Chrome:
             unseen=app.transcript.unseen,
             shell=hints.mark_of(app.prompt.text),
             runs_command=app.verbs.on_shell.is_running,
+            found=app.verbs.finding.sentence,
             place=self._place(),
         )
 
@@ -203,6 +204,9 @@ class Chrome:
             said = flash.text if isinstance(flash.text, str) else flash.text()
             lines = chop_cells(one_line(said, 400), max(1, width - 2))[:FLASH_ROWS]
             return [[(line, flash.role)] for line in lines]
-        if self.search is not None:
-            return [cut([("history: ", "quiet"), (self.search + "▏", "")], width - 2)]
+        label, typed = "history: ", self.search
+        if self._app.is_ready and (line := self._app.verbs.finding.line) is not None:
+            label, typed = "find: ", line
+        if typed is not None:
+            return [cut([(label, "quiet"), (typed + "▏", "")], width - 2)]
         return [hints.hint_line(self._situation(), width)]

@@ -32,6 +32,8 @@ class Situation:
     """`!` or `!!`, if the draft is a shell command."""
     runs_command: bool = False
     """A shell command of the person's own is running."""
+    found: str = ""
+    """Which place of what was searched for is shown, in words; empty if nothing was."""
     place: Place = "composer"
 
 
@@ -85,16 +87,7 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
         case "editor":
             return [("enter stores", 90), ("esc keeps the old text", 80), ("empty: deletes", 50)]
         case "cursor":
-            return [
-                ("ctrl+↑↓ move", 60),
-                ("space expand", 80),
-                ("enter view", 70),
-                ("y copy", 65),
-                ("k kill this tool", 50),
-                ("b to background", 35),
-                ("o editor", 45),
-                ("esc back", 90),
-            ]
+            return _cursor_hints(now)
         case "chord":
             return [("s stop after this step", 90), ("esc back", 80)]
         case "card" if not now.stopping:
@@ -109,6 +102,29 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
             ]
         case _:
             return _composer_hints(now)
+
+
+def _cursor_hints(now: Situation) -> list[tuple[str, int]]:
+    if now.found:
+        return [
+            (now.found, 95),
+            ("n N next, previous", 80),
+            ("enter view", 70),
+            ("y copy", 60),
+            ("/ search", 50),
+            ("esc back", 90),
+        ]
+    return [
+        ("ctrl+↑↓ move", 60),
+        ("space expand", 80),
+        ("enter view", 70),
+        ("y copy", 65),
+        ("/ search", 55),
+        ("k kill this tool", 50),
+        ("b to background", 35),
+        ("o editor", 45),
+        ("esc back", 90),
+    ]
 
 
 def _composer_hints(now: Situation) -> list[tuple[str, int]]:

@@ -51,6 +51,18 @@ class Modes:
         self._switch("blocks")
         return True
 
+    def begin_find(self) -> None:
+        """Lend the keyboard to a search; the cursor comes with what is found."""
+        self._switch("blocks")
+
+    def paste(self, text: str) -> bool:
+        """Put a text where keys go that are typed; False if that is the composer."""
+        used = self.mode == "blocks" and self._app.verbs.finding.paste(text)
+        if not used:
+            self.leave()
+        self._app.redraw()
+        return used
+
     def begin_chord(self) -> None:
         """Ctrl+X: the next key completes it."""
         self._chord_began = self._app.now()
@@ -68,6 +80,7 @@ class Modes:
     def _switch(self, mode: Mode) -> None:
         if self.mode == "blocks" and mode != "blocks":
             self._app.transcript.end_cursor()
+            self._app.verbs.finding.end()
         if mode != "strip":
             self.pending.selected = None
         self.mode = mode
@@ -75,10 +88,16 @@ class Modes:
 
     # -- keys --------------------------------------------------------------------------------
 
-    def key(self, key: str) -> bool:
-        """Use a key; False if it is not this mode's: the mode is over then."""
+    def key(self, key: str, character: str | None = None) -> bool:
+        """Use a key; False if it is not this mode's: the mode is over then.
+
+        `character` is what the key types, None for nothing.
+        """
         if self.mode == "none":
             return False
+        if self.mode == "blocks" and self._app.verbs.finding.key(key, character):
+            self._app.redraw()
+            return True
         if key == "escape":
             self.leave()
             return True

@@ -6,6 +6,7 @@ rows that are drawn are decoded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -56,6 +57,8 @@ _LEAST_TARGET = 16
 _GAP = 2
 _PREVIEW_CHARACTERS = 2_000
 _WRITTEN_CHARACTERS = 1_000_000
+_COLOURED = re.compile("[\x1b\r\b]")
+"""What makes a text look different from what it is."""
 
 
 class ToolBlock(Block):
@@ -73,7 +76,7 @@ class ToolBlock(Block):
         self._name = plain_line(name)
         self._target = plain_line(target)
         self._members: Sequence[ToolBlock] = ()
-        self._is_folded = False
+        self._has_leader = False
         self._is_repaired = False
         self._arguments = GrowingText()
         self._waits_for = ""
@@ -115,13 +118,18 @@ class ToolBlock(Block):
     @property
     def is_expandable(self) -> bool:
         """Whether there is a diff, a group, or more output than is shown."""
-        if self._is_folded:
+        if self._has_leader:
             return False
         if self.status == "pending":
             return self._arguments.line_count > max(1, self.tail_lines)
         return bool(self._diff or self._members) or (
             self.status not in ("pending", "running") and self._shown_lines > self._tail_length
         )
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the panel of a group stands for it."""
+        return self._has_leader
 
     @property
     def joins(self) -> bool:
@@ -207,13 +215,13 @@ class ToolBlock(Block):
     def lead(self, members: Sequence[ToolBlock]) -> None:
         """Stand for all these panels, this one the first of them, in one line that expands."""
         self._members = members
-        self._is_folded = False
+        self._has_leader = False
         self.version += 1
 
     def fold(self) -> None:
         """Another panel stands for this one: it takes no rows of its own."""
         self._members = ()
-        self._is_folded = True
+        self._has_leader = True
         self.version += 1
 
     def repaired(self) -> None:
@@ -234,16 +242,18 @@ class ToolBlock(Block):
 
     def text(self) -> str:
         """The same for this panel alone, where it stands for others."""
-        body = self._diff or "\n".join(
-            "".join(run.text for run in decode(line).runs) for line in self._text.split("\n")
-        )
+        body = self._diff or self._text
+        if not self._diff and _COLOURED.search(body):
+            body = "\n".join(
+                "".join(run.text for run in decode(line).runs) for line in body.split("\n")
+            )
         return f"{self._name} {self._target}\n{printable(body)}".strip()
 
     # How it looks
 
     def estimate(self, width: int) -> int:
         """About how many rows there are."""
-        if self._is_folded:
+        if self._has_leader:
             return 0
         if self._members:
             return 1 + self.expanded * len(self._members)
@@ -255,7 +265,7 @@ class ToolBlock(Block):
 
     def lines(self, canvas: Canvas) -> list[Line]:
         """The header and what is shown of the output; nothing of a folded panel."""
-        if self._is_folded:
+        if self._has_leader:
             return []
         if self._members:
             return self._group(canvas)

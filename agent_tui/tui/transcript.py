@@ -14,7 +14,6 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
-from rich.segment import Segment
 from textual import events
 from textual.content import Content
 from textual.geometry import Region, Size
@@ -28,15 +27,16 @@ from textual.widget import Widget
 from agent_tui.core.text import printable
 from agent_tui.tui.block import Block
 from agent_tui.tui.canvas import Canvas, Run
+from agent_tui.tui.finding import Hit, Words
 from agent_tui.tui.layout import Layout, Place
 from agent_tui.tui.links import safe_address
 from agent_tui.tui.looks import look_of
+from agent_tui.tui.marks import Marks, with_margin
 from agent_tui.tui.selecting import selected_text, with_selection
 
 _NARROW = 24
 """Cells below which there is no margin."""
 _MARGIN = " "
-_CURSOR = "▌"
 _THUMB_STEPS = 8
 """The scrollbar is drawn in eighths of a row; less than that does not show."""
 
@@ -94,6 +94,7 @@ class Transcript(ScrollView, can_focus=False):
         self._layout.insert(0, blocks)
         self._look: Hashable = None
         self._cursor: Block | None = None
+        self._marks = Marks(self._layout)
         self._shown: dict[int, Strip] = {}
         """What each row of the view was asked to show last. Not what `render_lines` gave: Textual
         also renders rows that lie between those it paints."""
@@ -168,6 +169,7 @@ class Transcript(ScrollView, can_focus=False):
         above = self._layout.top_of(index) - self.scroll_offset.y
         block.toggle()
         self._layout.update(index)
+        self._marks.locate()
         if not self.following or above < 0:
             self._place(max(0, self._layout.top_of(index) - max(0, above)))
         self._arrange()
@@ -215,6 +217,34 @@ class Transcript(ScrollView, can_focus=False):
             self._repaint()
             self.post_message(self.Changed())
 
+    # -- what was searched for ---------------------------------------------------------------
+
+    def find(self, words: Words | None) -> None:
+        """Show these words in reverse video wherever they are; None ends that."""
+        self._marks.find(words)
+        self._repaint()
+
+    def show_hit(self, hit: Hit, places: int) -> bool:
+        """Put the block cursor and the view on one of the `places` in the source of a block.
+
+        Opens a block that hides it. False if it cannot be seen in the transcript even so.
+        """
+        index = self._layout.index_of(hit.block)
+        if index is None:
+            return False
+        row = self._marks.aim(hit, places)
+        if row is None and hit.block.is_expandable and not hit.block.expanded:
+            hit.block.toggle()
+            self._layout.update(index)
+            row = self._marks.aim(hit, places)
+        self._cursor = hit.block
+        if row is None:
+            self._bring_into_view(index)
+        else:
+            self._bring_row_into_view(self._layout.top_of(index) + row)
+        self.post_message(self.Changed())
+        return row is not None
+
     def follow(self) -> None:
         """Go to the end and stay there."""
         self.following = True
@@ -260,6 +290,7 @@ class Transcript(ScrollView, can_focus=False):
         margin = (Run(_MARGIN),) if width >= _NARROW else ()
         canvas = Canvas(width, look.base, look.style, self._motion, margin, len(margin))
         self._layout.reset(canvas)
+        self._marks.locate()
         self._arrange(None if spot is None else self._layout.place_of_spot(spot))
 
     def _anchor(self) -> Place | None:
@@ -285,6 +316,16 @@ class Transcript(ScrollView, can_focus=False):
         self._arranged_height = layout.height
         self._repaint()
 
+    @property
+    def first_in_view(self) -> Block | None:
+        """The first block that begins in the view or below it; None if none does."""
+        place = self._layout.place_of(self.scroll_offset.y)
+        if place is None or place.offset <= 0:
+            return None if place is None else place.block
+        index = self._layout.index_of(place.block)
+        below = 0 if index is None else index + 1
+        return self._layout.block_at(below) if below < len(self._layout) else None
+
     def _place(self, top: int) -> None:
         """Set the size of the content and the first row in view, without a layout of the screen."""
         height, rows = self._layout.height, self._view.height
@@ -309,7 +350,15 @@ class Transcript(ScrollView, can_focus=False):
             first = top
         elif top + height > first + rows:
             first = top + height - rows
-        self.following = first >= self._layout.height - rows
+        self._look_from(first)
+
+    def _bring_row_into_view(self, row: int) -> None:
+        """A third of the view stays above the row, unless it is in view already."""
+        first, rows = self.scroll_offset.y, self._view.height
+        self._look_from(first if first <= row < first + rows else max(0, row - rows // 3))
+
+    def _look_from(self, first: int) -> None:
+        self.following = first >= self._layout.height - self._view.height
         self._place(first)
         self._arrange()
 
@@ -363,21 +412,20 @@ class Transcript(ScrollView, can_focus=False):
         selection = self.text_selection
         blank = Strip.blank(self._view.width, self.rich_style)
         for y in view:
-            line = None if canvas is None else self._layout.line_at(top + y)
-            if canvas is None or line is None:
+            lines, within = self._layout.piece_at(top + y) if canvas is not None else ([], 0)
+            if canvas is None or within >= len(lines):
                 yield blank
                 continue
+            line = lines[within]
             strip = line.strip
+            if self._marks.words is not None:
+                strip = self._marks.on(strip, lines, within)
             if selection is not None and (span := selection.get_span(top + y)) is not None:
                 colour = self.screen.get_component_rich_style("screen--selection").bgcolor
                 strip = with_selection(line, span, colour)
-            if self._cursor is not None and self._is_cursor_row(top + y):
-                strip = _with_cursor(strip, canvas)
+            if self._cursor is not None and (mark := self._marks.at(top + y, self._cursor)):
+                strip = with_margin(strip, canvas, mark)
             yield strip
-
-    def _is_cursor_row(self, row: int) -> bool:
-        place = self._layout.place_of(row)
-        return place is not None and place.block is self._cursor and place.offset >= 0
 
     # -- mouse -------------------------------------------------------------------------------
 
@@ -419,10 +467,3 @@ class Transcript(ScrollView, can_focus=False):
         """Show where a link leads before it is clicked."""
         address = event.style.meta.get("address")
         self.tooltip = Content(printable(address)) if isinstance(address, str) else None
-
-
-def _with_cursor(strip: Strip, canvas: Canvas) -> Strip:
-    if not canvas.margin:
-        return strip
-    mark = Segment(_CURSOR, (canvas.base + canvas.style("cursor")).rich_style)
-    return Strip([mark, *strip.crop(1, canvas.width)], canvas.width)

@@ -22,6 +22,7 @@ from agent_tui.tui.complete import CommandHint
 from agent_tui.tui.context_verbs import ContextVerbs
 from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import plural
+from agent_tui.tui.find import Find
 from agent_tui.tui.job_verbs import JobVerbs
 from agent_tui.tui.mcp_verbs import McpVerbs
 from agent_tui.tui.model_menu import ModelMenu
@@ -45,6 +46,7 @@ class Verbs:
         ApprovalVerbs,
         McpVerbs,
         JobVerbs,
+        Find,
     )
     """Classes with further verbs, one for each area that has several."""
 
@@ -58,6 +60,7 @@ class Verbs:
         self.sessions: SessionVerbs = self._parts[SessionVerbs]
         self.on_context: ContextVerbs = self._parts[ContextVerbs]
         self.on_jobs: JobVerbs = self._parts[JobVerbs]
+        self.finding: Find = self._parts[Find]
 
     def takes(self, text: str, lane: Lane) -> bool:
         """Do what a text says that is neither a message nor a command of the program."""

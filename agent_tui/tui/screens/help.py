@@ -28,7 +28,7 @@ KEYS: tuple[tuple[str, str, str], ...] = (
     ("alt+↑ alt+↓", "select a pending message", "sent messages"),
     ("↑ ↓, ctrl+r", "sent messages, search them", "the same"),
     ("ctrl+o", "expand or collapse all panels", "the same"),
-    ("f6, ctrl+↑ ctrl+↓", "move over the transcript", "the same"),
+    ("f6, ctrl+↑ ctrl+↓", "move over the transcript; / searches it", "the same"),
     ("  there", "space expand · enter view · y copy · k kill · o editor", ""),
     ("f3", "why is it waiting?", ""),
     ("ctrl+t", "show or hide thinking", "the same"),

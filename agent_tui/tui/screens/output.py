@@ -58,15 +58,22 @@ class OutputScreen(Page[None]):
     ]
 
     def __init__(
-        self, title: str, text: str | LongText, *, path: Path | None = None, follows: bool = False
+        self,
+        title: str,
+        text: str | LongText,
+        *,
+        path: Path | None = None,
+        follows: bool = False,
+        words: str = "",
     ) -> None:
-        """`path` is the file that the text comes from, for the editor."""
+        """`path` is the file that the text comes from, for the editor; `words` are searched for."""
         super().__init__()
         self._title = title
         self._text: LongText = PlainText(text, at_words=True) if isinstance(text, str) else text
         self._path = path
         self._pages = Pages(self._text, follows=follows)
         self._is_looking = False
+        self._wanted = words
         self._notice = ""
 
     def compose(self) -> ComposeResult:
@@ -84,6 +91,8 @@ class OutputScreen(Page[None]):
         self.set_interval(POLL_SECONDS, self._look)
         self._look()
         self._say()
+        if self._wanted:
+            self.call_after_refresh(self._pages.search, self._wanted)
 
     def _look(self) -> None:
         if not self._is_looking:

@@ -1,0 +1,139 @@
+"""Marks on rows of the transcript: the block cursor, and the places of what was searched for."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import chain
+from typing import NamedTuple
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.strip import Strip
+
+from agent_tui.tui.block import Block
+from agent_tui.tui.canvas import Canvas, Line
+from agent_tui.tui.finding import Hit, Words
+from agent_tui.tui.layout import Layout, Place
+from agent_tui.tui.wrap import width_of
+
+_CURSOR = "▌"
+"""In the margin of each row of the block under the cursor."""
+_FOUND = "▸"
+"""In the margin of the row that was gone to."""
+_REVERSE = Style(reverse=True)
+
+
+class Span(NamedTuple):
+    """Characters of one row."""
+
+    row: int
+    start: int
+    end: int
+
+
+class Marks:
+    """What is marked on the rows of a layout."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.words: Words | None = None
+        """What is shown in reverse video wherever it is."""
+        self._layout = layout
+        self._hit: Hit | None = None
+        self._places = 0
+        self._place: Place | None = None
+        """The row of what was gone to last; None if it cannot be seen."""
+        self._lines: Sequence[Line] = ()
+        self._spans: Sequence[Span] = ()
+        """Those of the piece that was painted last."""
+
+    def find(self, words: Words | None) -> None:
+        """Other words, or none."""
+        self.words = words
+        self._hit = self._place = None
+        self._lines = self._spans = ()
+
+    def aim(self, hit: Hit, places: int) -> int | None:
+        """The row within its block of one of the `places` in its source, which gets a mark.
+
+        None if it is not among those that are drawn.
+        """
+        self._hit, self._places = hit, places
+        self.locate()
+        return None if self._place is None else self._place.offset
+
+    def locate(self) -> None:
+        """Find the row again; where fewer places are drawn than there are, they are the last."""
+        self._place = None
+        index = None if self._hit is None else self._layout.index_of(self._hit.block)
+        if self._hit is None or index is None or self.words is None:
+            return
+        rows = [
+            first + spans[0].row
+            for first, lines in self._layout.pieces_of(index)
+            for spans in places_of(lines, self.words)
+        ]
+        place = self._hit.place - max(0, self._places - len(rows))
+        if 0 <= place < len(rows):
+            self._place = Place(self._hit.block, rows[place])
+
+    def on(self, strip: Strip, lines: Sequence[Line], row: int) -> Strip:
+        """The strip of one of the `lines` of a piece, with its places in reverse video."""
+        if self.words is None:
+            return strip
+        if lines is not self._lines:
+            self._lines = lines
+            self._spans = [*chain.from_iterable(places_of(lines, self.words))]
+        spans = [span for span in self._spans if span.row == row]
+        return _reversed_at(strip, spans) if spans else strip
+
+    def at(self, row: int, cursor: Block) -> str:
+        """What stands in the margin of a row; empty for nothing."""
+        place = self._layout.place_of(row)
+        if place is None or place.block is not cursor or place.offset < 0:
+            return ""
+        return _FOUND if place == self._place else _CURSOR
+
+
+def places_of(lines: Sequence[Line], words: Words) -> list[list[Span]]:
+    """Where the words are in the text that these rows show; a place may go on in the next row."""
+    parts: list[str] = []
+    starts: list[int] = []
+    position = 0
+    for line in lines:
+        shown = line.text[line.gutter :]
+        starts.append(position)
+        parts += (shown, line.joint)
+        position += len(shown) + len(line.joint)
+    return [[*_spans(lines, starts, start, end)] for start, end in words.spans("".join(parts))]
+
+
+def _spans(lines: Sequence[Line], starts: Sequence[int], start: int, end: int) -> list[Span]:
+    spans: list[Span] = []
+    for row in range(bisect_right(starts, start) - 1, bisect_right(starts, end - 1)):
+        line = lines[row]
+        length = len(line.text) - line.gutter
+        first, last = max(0, start - starts[row]), min(length, end - starts[row])
+        if first < last:
+            spans.append(Span(row, line.gutter + first, line.gutter + last))
+    return spans
+
+
+def _reversed_at(strip: Strip, spans: Sequence[Span]) -> Strip:
+    """A row with some of its characters in reverse video; `spans` are of this row, in order."""
+    text = strip.text
+    pieces: list[Strip] = []
+    done = 0
+    for _, start, end in spans:
+        left, right = width_of(text[:start]), width_of(text[:end])
+        pieces += (strip.crop(done, left), strip.crop(left, right).apply_style(_REVERSE))
+        done = right
+    return Strip.join([*pieces, strip.crop(done, strip.cell_length)])
+
+
+def with_margin(strip: Strip, canvas: Canvas, mark: str) -> Strip:
+    """A row with a mark in its margin; a narrow canvas has none."""
+    if not canvas.margin:
+        return strip
+    segment = Segment(mark, (canvas.base + canvas.style("cursor")).rich_style)
+    return Strip([segment, *strip.crop(1, canvas.width)], canvas.width)
