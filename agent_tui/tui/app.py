@@ -38,6 +38,7 @@ from agent_tui.tui.pacer import Pacer
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
 from agent_tui.tui.prompt import Prompt
 from agent_tui.tui.redraw import Redraw
+from agent_tui.tui.selecting import Copied
 from agent_tui.tui.stopkeys import StopKeys
 from agent_tui.tui.strip import ItemEditor, PendingStrip
 from agent_tui.tui.submitting import Submitting
@@ -336,7 +337,7 @@ class ChatApp(App[None], inherit_bindings=False):
         """The view follows, or does not any more."""
         self.redraw_soon()
 
-    def on_transcript_copied(self, event: Transcript.Copied) -> None:
+    def on_copied(self, event: Copied) -> None:
         """Text was selected with the mouse."""
         self.verbs.copy_text(event.text)
 

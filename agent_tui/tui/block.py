@@ -44,6 +44,16 @@ class Block:
         """Whether all is shown, for a block that `is_expandable`."""
 
     @property
+    def title(self) -> str:
+        """What the block is, in a few words."""
+        return "Message"
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether the text behind it is still arriving."""
+        return False
+
+    @property
     def is_expandable(self) -> bool:
         """Whether there is something to expand or collapse."""
         return False

@@ -58,14 +58,16 @@ class BlockVerbs:
     def view(self, block: Block) -> None:
         """Show all of a block on a screen of its own, long output from its file."""
         from agent_tui.tui.screens.output import OutputScreen
+        from agent_tui.tui.texts import LiveText
 
+        text: LongText
         words = self._app.verbs.finding.words
         if isinstance(block, ToolBlock):
             text, follows = self._text_of_call(block), block.status in ("pending", "running")
             path = self._output_of(block) or self._file_about(block)
-            screen = OutputScreen(block.title, text, path=path, follows=follows, words=words)
         else:
-            screen = OutputScreen("Message", block.source(), words=words)
+            text, follows, path = LiveText(block.source, at_words=True), block.is_growing, None
+        screen = OutputScreen(block.title, text, path=path, follows=follows, words=words)
         self._app.push_screen(screen)
 
     def _text_of_call(self, block: ToolBlock) -> LongText:
@@ -76,7 +78,7 @@ class BlockVerbs:
         if block.is_running:
             return LiveText(lambda: block.output, lambda: self._app.presenter.file_of(block))
         if block.status == "pending":
-            return LiveText(lambda: block.written, lambda: None)
+            return LiveText(lambda: block.written)
         if block.members:
             return PlainText(block.source())
         path = self._output_of(block)

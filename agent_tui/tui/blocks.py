@@ -42,6 +42,12 @@ _NOTICE_GLYPHS: dict[NoticeKind, str] = {
     "error": "✗ ",
     "stopped": "■ ",
 }
+_NOTICE_TITLES: dict[NoticeKind, str] = {
+    "info": "Notice",
+    "warning": "Warning",
+    "error": "Error",
+    "stopped": "Stopped",
+}
 _SHOWN_LINES = 12
 """Lines of a long message of the person that are shown while it is collapsed."""
 _LINES_IN_A_PIECE = 100
@@ -59,6 +65,11 @@ class UserBlock(Block):
         self._mark = printable(mark) if mark else ""
         self._lines = [*clean_lines(printable(text).strip("\n"), _LINE_LIMIT)]
         self._pieces = self._cut()
+
+    @property
+    def title(self) -> str:
+        """Whose it is."""
+        return "Your message"
 
     @property
     def is_expandable(self) -> bool:
@@ -130,6 +141,17 @@ class AssistantBlock(Block):
         super().__init__()
         self._markdown = Markdown(INDENT)
         self._note: _Note | None = None
+        self._is_over = False
+
+    @property
+    def title(self) -> str:
+        """Whose it is."""
+        return "Answer"
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether it is still arriving."""
+        return not self._is_over
 
     def append(self, delta: str) -> None:
         """Add text; draws nothing, costs the length of `delta`."""
@@ -138,6 +160,7 @@ class AssistantBlock(Block):
 
     def finish(self, stop_reason: StopReason = "stop", note: str | None = None) -> None:
         """The answer is over. `note` is a last line, e.g. "interrupted"."""
+        self._is_over = True
         if note:
             self._note = _Note(note, "stopped" if stop_reason == "aborted" else "warning")
         self.version += 1
@@ -164,6 +187,16 @@ class ThoughtBlock(Block):
         self._markdown = Markdown(INDENT, role="thought")
         self._is_over = False
         self._head = _ThoughtHead(self)
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return "Thought"
+
+    @property
+    def is_growing(self) -> bool:
+        """Whether the model is still thinking it."""
+        return not self._is_over
 
     @property
     def is_expandable(self) -> bool:
@@ -244,6 +277,11 @@ class NoticeBlock(Block):
         self._text = printable(text)
         self._kind: NoticeKind = kind
 
+    @property
+    def title(self) -> str:
+        """What kind of notice it is."""
+        return _NOTICE_TITLES[self._kind]
+
     def change(self, text: str) -> None:
         """Say something else in the same place, for instance a countdown."""
         self._text = printable(text)
@@ -270,6 +308,11 @@ class SummaryBlock(Block):
     def __init__(self, text: str) -> None:
         super().__init__()
         self._text = printable(text)
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return "Turn"
 
     def lines(self, canvas: Canvas) -> list[Line]:
         """The text, dim."""

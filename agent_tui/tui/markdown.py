@@ -16,6 +16,8 @@ from agent_tui.tui.cuts import find_cut
 from agent_tui.tui.typeset import JOIN, Context, typeset
 from agent_tui.tui.wrap import expand_tabs
 
+_PARTS = 256
+"""More parts of a source are put together."""
 LINE_LIMIT = 2_000
 """Characters after which a line of source is cut, so that nothing waits for its end."""
 
@@ -87,10 +89,8 @@ class Markdown:
 
     @property
     def source(self) -> str:
-        """Everything that was appended."""
-        if len(self._parts) > 1:
-            self._parts = ["".join(self._parts)]
-        return self._parts[0] if self._parts else ""
+        """Everything that was appended. May be asked for in a thread."""
+        return "".join(self._parts)
 
     def estimate(self, width: int) -> int:
         """About how many rows the text has; costs a look at its length and its newlines."""
@@ -99,6 +99,8 @@ class Markdown:
     def append(self, delta: str) -> None:
         """Add text; costs the length of `delta`."""
         self._parts.append(delta)
+        if len(self._parts) > _PARTS:
+            self._parts = ["".join(self._parts)]
         self._fresh.append(delta)
 
     def pieces(self) -> Sequence[MarkdownPiece | MarkdownTail]:

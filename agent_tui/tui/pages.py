@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_left, bisect_right
+from dataclasses import replace
 from typing import NamedTuple
 
 from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual import events
 from textual.message import Message
+from textual.selection import Selection
 from textual.strip import Strip
-from textual.widget import Widget
 
 from agent_tui.tui.canvas import Canvas, Line
 from agent_tui.tui.looks import look_of
+from agent_tui.tui.selecting import CopyOnRelease, with_selection
 from agent_tui.tui.texts import DiffText, LongText
+from agent_tui.tui.wrap import width_of
 
 FOUND_LINES = 100_000
 """More lines are not remembered; the count says so."""
@@ -31,7 +34,7 @@ class _Place(NamedTuple):
     row: int
 
 
-class Pages(Widget, can_focus=True):
+class Pages(CopyOnRelease, can_focus=True):
     """A text that can be moved over and searched; the lines that were found have a mark."""
 
     class Moved(Message):
@@ -52,6 +55,8 @@ class Pages(Widget, can_focus=True):
         """There are lines left that were not looked at."""
         self.current: int | None = None
         """The line that was gone to last."""
+        self.shift = 0
+        """Cells of each row that are out of sight at the left, while lines do not wrap."""
         self._top = _Place(0, 0)
         self._canvas: Canvas | None = None
         self._drawn: dict[int, list[Line]] = {}
@@ -119,7 +124,22 @@ class Pages(Widget, can_focus=True):
     def toggle_wrap(self) -> None:
         """Wrap long lines, or cut them."""
         self.wraps = not self.wraps
+        self.shift = 0
         self._top = _Place(self._top.line, 0)
+        self.changed()
+
+    def move_sideways(self, direction: int) -> None:
+        """Half a screen to the right (1) or left (-1), no further than the lines in view go.
+
+        Long lines do not wrap any more from then on.
+        """
+        if self.wraps:
+            self.toggle_wrap()
+        room = self.size.width - _GUTTER
+        lines = range(self.first_line, min(self.last_line + 1, self.text.lines))
+        longest = max((width_of(self.text.line(line)) for line in lines), default=0)
+        step = direction * max(1, room // 2)
+        self.shift = max(0, min(self.shift + step, max(self.shift, longest - room)))
         self.changed()
 
     def _show(self, place: _Place) -> None:
@@ -212,13 +232,48 @@ class Pages(Widget, can_focus=True):
         rows = self._rows(place.line)
         if place.row >= len(rows):
             return Strip.blank(width, self._canvas.base.rich_style)
-        strip = rows[place.row].strip
-        mark = "  "
+        start = self._start_of(place)
+        strip = self._selected(rows[place.row], place.line, start)
+        mark = " "
         if self.words and self._is_found(place.line):
-            mark = "▸ " if place.line == self.current else "· "
+            mark = "▸" if place.line == self.current else "·"
             strip = _with_found(strip, self.words)
-        gutter = Segment(mark, (self._canvas.base + self._canvas.style("cursor")).rich_style)
-        return Strip([gutter, *strip]).adjust_cell_length(width, self._canvas.base.rich_style)
+        if self.shift:
+            start += len(strip.crop(0, self.shift).text)
+            strip = strip.crop(self.shift, self.shift + width)
+        style = (self._canvas.base + self._canvas.style("cursor")).rich_style
+        gutter = Segment(mark + ("‹" if self.shift else " "), style)
+        strip = Strip([gutter, *strip.apply_offsets(start, place.line)])
+        return strip.adjust_cell_length(width, self._canvas.base.rich_style)
+
+    def _start_of(self, place: _Place) -> int:
+        """The character of its line that a row begins with."""
+        if not place.row or self._canvas is None:
+            return 0
+        starts = self.text.row_starts(place.line, self._canvas.room)
+        return starts[place.row] if place.row < len(starts) else 0
+
+    def _selected(self, row: Line, line: int, start: int) -> Strip:
+        """A row that begins with character `start` of its line, with what is selected of it."""
+        selection = self.text_selection
+        span = None if selection is None else selection.get_span(line)
+        if span is None or 0 <= span[1] <= start:
+            return row.strip
+        colour = self.screen.get_component_rich_style("screen--selection").bgcolor
+        end = span[1] - start if span[1] >= 0 else -1
+        return with_selection(row, (max(0, span[0] - start), end), colour)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """The text behind what is selected, however it is wrapped or cut on the screen."""
+        last = self.text.lines - 1
+        first = selection.start.y if selection.start else 0
+        last = min(selection.end.y if selection.end else last, last)
+        parts: list[str] = []
+        for line in range(first, last + 1):
+            start, end = selection.get_span(line) or (0, -1)
+            text, gutter = self.text.line(line), self._rows(line)[0].gutter
+            parts.append(text[max(start, gutter) : len(text) if end < 0 else end])
+        return "\n".join(parts), "\n"
 
     def _is_found(self, line: int) -> bool:
         place = bisect_left(self.found, line)
@@ -232,7 +287,8 @@ class Pages(Widget, can_focus=True):
                 return [Line(Strip([]))]
             if len(self._drawn) > 2_000:
                 self._drawn.clear()
-            rows = self._drawn[line] = self.text.rows(line, self._canvas, wraps=self.wraps)
+            canvas = replace(self._canvas, width=self._canvas.width + self.shift)
+            rows = self._drawn[line] = self.text.rows(line, canvas, wraps=self.wraps)
         return rows
 
     def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:

@@ -5,12 +5,44 @@ from __future__ import annotations
 from rich.color import Color
 from rich.segment import Segment
 from rich.style import Style
+from textual import events
+from textual.message import Message
 from textual.selection import Selection
 from textual.strip import Strip
+from textual.widget import Widget
 
 from agent_tui.tui.canvas import Line
 from agent_tui.tui.layout import Layout
 from agent_tui.tui.wrap import width_of
+
+
+class Copied(Message):
+    """The person selected text with the mouse and let go; `text` is what was selected."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+
+class CopyOnRelease(Widget):
+    """A widget whose text is copied when a selection with the mouse ends."""
+
+    ALLOW_SELECT = True
+    _pressed_at: tuple[int, int] | None = None
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Remember where, to tell a click from a drag."""
+        self._pressed_at = (event.x, event.y)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """A drag selects, and what is selected is copied."""
+        if self._pressed_at != (event.x, event.y):
+            self.call_after_refresh(self._offer_selection)
+
+    def _offer_selection(self) -> None:
+        text = self.screen.get_selected_text()
+        if text:
+            self.post_message(Copied(text))
 
 
 def with_selection(line: Line, span: tuple[int, int], colour: Color | None) -> Strip:

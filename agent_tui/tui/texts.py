@@ -18,6 +18,7 @@ from agent_tui.core.text import printable
 from agent_tui.tui.ansi import LONGEST_LINE, carried_by, decode
 from agent_tui.tui.canvas import PLAIN, Canvas, Line, Run
 from agent_tui.tui.diff import diff_lines
+from agent_tui.tui.wrap import wrap
 
 BLOCK_BYTES = 64 * 1024
 STEP_BYTES = 8 * 1024 * 1024
@@ -43,6 +44,12 @@ class LongText(Protocol):
 
     def rows(self, number: int, canvas: Canvas, *, wraps: bool) -> list[Line]:
         """The rows of a line, counted from 0: one, or as many as it takes when it `wraps`."""
+
+    def line(self, number: int) -> str:
+        """A line as a person sees it, from its beginning to its end."""
+
+    def row_starts(self, number: int, width: int) -> Sequence[int]:
+        """The character of the line that each of its rows begins with when it wraps."""
 
     def find(self, words: str, first: int, limit: int) -> tuple[list[int], int]:
         """Lines from `first` on that contain `words`, in any case, and how far was looked.
@@ -81,6 +88,14 @@ class PlainText:
         earlier = "\n".join(self._lines[max(0, number - 50) : number])
         return _rows_of(self._lines[number], earlier, canvas, wraps, at_words=self._at_words)
 
+    def line(self, number: int) -> str:
+        """A line."""
+        return plain(self._lines[number])
+
+    def row_starts(self, number: int, width: int) -> Sequence[int]:
+        """Where its rows begin."""
+        return _row_starts(self.line(number), width, at_words=self._at_words)
+
     def find(self, words: str, first: int, limit: int) -> tuple[list[int], int]:
         """Lines with `words`."""
         return _found(self._lines[first:], words, first), len(self._lines)
@@ -93,11 +108,19 @@ class PlainText:
 class LiveText:
     """A text that is asked for again each time, until there is a file with all of it."""
 
-    def __init__(self, text: Callable[[], str], file: Callable[[], str | None]) -> None:
+    def __init__(
+        self,
+        text: Callable[[], str],
+        file: Callable[[], str | None] = lambda: None,
+        *,
+        at_words: bool = False,
+    ) -> None:
+        """`text` and `file` are asked in a thread; `at_words` as for `PlainText`."""
         self._text = text
         self._file = file
+        self._at_words = at_words
         self._shown = text()
-        self._now: PlainText | FileText = PlainText(self._shown)
+        self._now: PlainText | FileText = PlainText(self._shown, at_words=at_words)
         self._stable = 0
 
     @property
@@ -123,12 +146,20 @@ class LiveText:
             return True
         if (text := self._text()) == self._shown:
             return False
-        self._shown, self._now = text, PlainText(text)
+        self._shown, self._now = text, PlainText(text, at_words=self._at_words)
         return True
 
     def rows(self, number: int, canvas: Canvas, *, wraps: bool) -> list[Line]:
         """The rows of a line."""
         return self._now.rows(number, canvas, wraps=wraps)
+
+    def line(self, number: int) -> str:
+        """A line."""
+        return self._now.line(number)
+
+    def row_starts(self, number: int, width: int) -> Sequence[int]:
+        """Where its rows begin."""
+        return self._now.row_starts(number, width)
 
     def find(self, words: str, first: int, limit: int) -> tuple[list[int], int]:
         """Lines with `words`."""
@@ -186,14 +217,20 @@ class FileText:
 
     def rows(self, number: int, canvas: Canvas, *, wraps: bool) -> list[Line]:
         """The rows of a line."""
-        index = self._index
-        block = bisect_right(index.firsts, number) - 1
-        lines = self._block(index, block)
-        place = number - index.firsts[block]
+        lines, place = self._lines_around(number)
         if place >= len(lines):
             return [canvas.blank()]
         earlier = "\n".join(lines[max(0, place - 50) : place])
         return _rows_of(lines[place], earlier, canvas, wraps)
+
+    def line(self, number: int) -> str:
+        """A line; empty if the file has changed meanwhile."""
+        lines, place = self._lines_around(number)
+        return plain(lines[place]) if place < len(lines) else ""
+
+    def row_starts(self, number: int, width: int) -> Sequence[int]:
+        """Where its rows begin."""
+        return _row_starts(self.line(number), width)
 
     def find(self, words: str, first: int, limit: int) -> tuple[list[int], int]:
         """Lines with `words`."""
@@ -218,6 +255,12 @@ class FileText:
             block -= 1
             lines[:0] = self._block(index, block, keep=False)
         return _tail_of(lines, size)
+
+    def _lines_around(self, number: int) -> tuple[list[str], int]:
+        """The lines of the block with line `number`, and its place among them."""
+        index = self._index
+        block = bisect_right(index.firsts, number) - 1
+        return self._block(index, block), number - index.firsts[block]
 
     def _block(self, index: _Index, number: int, *, keep: bool = True) -> list[str]:
         start = index.starts[number]
@@ -275,6 +318,14 @@ class DiffText:
     def rows(self, number: int, canvas: Canvas, *, wraps: bool) -> list[Line]:
         """The row of that number."""
         return [self._rows[number]]
+
+    def line(self, number: int) -> str:
+        """The row of that number."""
+        return self._rows[number].text
+
+    def row_starts(self, number: int, width: int) -> Sequence[int]:
+        """Each line is one row."""
+        return (0,)
 
     def find(self, words: str, first: int, limit: int) -> tuple[list[int], int]:
         """Rows with `words`."""
@@ -347,6 +398,10 @@ def _runs_of(line: str, earlier: str) -> list[Run]:
         runs += decoded.runs
         style = decoded.carried
     return runs
+
+
+def _row_starts(line: str, width: int, *, at_words: bool = False) -> Sequence[int]:
+    return [part.start for part in wrap(line, width, words=at_words)]
 
 
 def _rows_of(

@@ -32,7 +32,7 @@ from agent_tui.tui.layout import Layout, Place
 from agent_tui.tui.links import safe_address
 from agent_tui.tui.looks import look_of
 from agent_tui.tui.marks import Marks, with_margin
-from agent_tui.tui.selecting import selected_text, with_selection
+from agent_tui.tui.selecting import CopyOnRelease, selected_text, with_selection
 
 _NARROW = 24
 """Cells below which there is no margin."""
@@ -41,10 +41,9 @@ _THUMB_STEPS = 8
 """The scrollbar is drawn in eighths of a row; less than that does not show."""
 
 
-class Transcript(ScrollView, can_focus=False):
+class Transcript(CopyOnRelease, ScrollView, can_focus=False):
     """A virtual list of blocks."""
 
-    ALLOW_SELECT = True
     DEFAULT_CSS: ClassVar[str] = """
     Transcript {
         height: 1fr;
@@ -70,13 +69,6 @@ class Transcript(ScrollView, can_focus=False):
     class Changed(Message):
         """`following`, `unseen` or the cursor has changed."""
 
-    class Copied(Message):
-        """The person selected text with the mouse and let go; `text` is what was selected."""
-
-        def __init__(self, text: str) -> None:
-            super().__init__()
-            self.text = text
-
     class LinkOpened(Message):
         """A link was clicked: `address` is http(s), or the `file:` of a file below `folder`."""
 
@@ -100,7 +92,6 @@ class Transcript(ScrollView, can_focus=False):
         also renders rows that lie between those it paints."""
         self._arranged_height = 0
         self._thumb: tuple[int, int] = (0, 0)
-        self._pressed_at: tuple[int, int] | None = None
 
     # -- blocks ------------------------------------------------------------------------------
 
@@ -436,20 +427,6 @@ class Transcript(ScrollView, can_focus=False):
     def selection_updated(self, selection: Selection | None) -> None:
         """Paint what is selected."""
         self._repaint()
-
-    def on_mouse_down(self, event: events.MouseDown) -> None:
-        """Remember where, to tell a click from a drag."""
-        self._pressed_at = (event.x, event.y)
-
-    def on_mouse_up(self, event: events.MouseUp) -> None:
-        """A drag selects, and what is selected is copied."""
-        if self._pressed_at != (event.x, event.y):
-            self.call_after_refresh(self._offer_selection)
-
-    def _offer_selection(self) -> None:
-        text = self.screen.get_selected_text()
-        if text:
-            self.post_message(self.Copied(text))
 
     def action_toggle_block(self, block_id: str) -> None:
         """The head of a block was clicked."""

@@ -21,6 +21,7 @@ from agent_tui.tui.blocks import (
     UserBlock,
 )
 from agent_tui.tui.canvas import Canvas, Line, Run
+from agent_tui.tui.selecting import Copied
 from agent_tui.tui.transcript import Transcript
 from tests.tui.drawing import case
 
@@ -44,7 +45,7 @@ class Stage(App[None]):
     def post_display_hook(self) -> None:
         self.paints += 1
 
-    def on_transcript_copied(self, event: Transcript.Copied) -> None:
+    def on_copied(self, event: Copied) -> None:
         self.copied.append(event.text)
 
     def on_transcript_link_opened(self, event: Transcript.LinkOpened) -> None:

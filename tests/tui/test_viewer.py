@@ -9,10 +9,24 @@ import pytest
 
 from agent_tui.testing import call, calls, text
 from agent_tui.tools import FileMemory, builtin_tools
+from agent_tui.tui.blocks import (
+    AssistantBlock,
+    Block,
+    NoticeBlock,
+    SummaryBlock,
+    ThoughtBlock,
+    UserBlock,
+)
 from agent_tui.tui.pages import Pages
 from agent_tui.tui.screens.output import OutputScreen
 from agent_tui.tui.texts import FileText
 from tests.tui.chat import Chat, Gate, chat
+
+
+def _said(block: AssistantBlock | ThoughtBlock, source: str) -> Block:
+    block.append(source)
+    block.finish()
+    return block
 
 
 def rows(c: Chat) -> list[str]:
@@ -191,3 +205,95 @@ async def test_diff_shows_what_the_agent_changed(tmp_path: Path) -> None:
         assert turn[0] == ["changed", "a.txt", "·", "+1", "−1"]
         assert turn[1:] == [["1", "-", "one"], ["1", "+", "two"]]
         assert session == [["created", "a.txt", "·", "+1", "−0"], ["1", "+", "two"]]
+
+
+@pytest.mark.parametrize(
+    ("block", "title", "source"),
+    [
+        (UserBlock("a *b*"), "Your message", "a *b*"),
+        (_said(AssistantBlock(), "a **b**"), "Answer", "a **b**"),
+        (_said(ThoughtBlock(), "a `b`"), "Thought", "a `b`"),
+        (NoticeBlock("it broke", "error"), "Error", "it broke"),
+        (SummaryBlock("1 step"), "Turn", "1 step"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+async def test_every_block_can_be_looked_at_as_it_came(
+    block: Block, title: str, source: str
+) -> None:
+    async with chat() as c:
+        c.app.transcript.append(block)
+        await c.press("f6", "enter")
+        await c.until(lambda: isinstance(c.app.screen, OutputScreen))
+
+        assert said(c, "title").startswith(title)
+        assert rows(c)[0].strip() == source
+
+
+async def test_an_answer_is_followed_while_it_arrives() -> None:
+    async with chat() as c:
+        answer = AssistantBlock()
+        answer.append("one")
+        c.app.transcript.append(answer)
+        await c.press("f6", "enter")
+        await c.until(lambda: isinstance(c.app.screen, OutputScreen))
+        answer.append("\n" * 60 + "two")
+        await c.until(lambda: rows(c)[-1].strip() == "two")
+
+
+async def test_long_lines_are_gone_along_sideways() -> None:
+    async with chat(size=(40, 12)) as c:
+        line = "".join(f"{n:04}" for n in range(20))
+        await look_at(c, OutputScreen("a", f"{line}\nshort"))
+        await c.press("right")
+        once = rows(c)[:2]
+        await c.press("right", "right", "right")
+        end = rows(c)[0]
+        await c.press("left", "left", "left", "left")
+        back = rows(c)[:2]
+
+        assert once[0].strip(" ‹…") == line[19:56]
+        assert once[1].strip() == "‹"
+        assert end == " ‹" + line[-38:]
+        assert back[0] == "  " + line[:37] + "…"
+
+
+async def test_a_selection_copies_what_is_behind_the_rows() -> None:
+    async with chat(size=(40, 12)) as c:
+        text = "one two three four five six seven eight nine ten\nlast line"
+        await look_at(c, OutputScreen("a", text))
+        shown = rows(c)[:3]
+        await c.pilot.mouse_down(Pages, offset=(6, 0))
+        await c.pilot.hover(Pages, offset=(5, 2))
+        await c.pilot.mouse_up(Pages, offset=(5, 2))
+        await c.until(lambda: c.app.copier.text)
+
+        assert [row.strip() for row in shown][1:] == ["eight nine ten", "last line"]
+        assert c.app.copier.text == text[4:].removesuffix(" line")
+
+
+async def test_a_selection_in_shifted_rows_copies_what_was_pointed_at() -> None:
+    async with chat(size=(40, 12)) as c:
+        await look_at(c, OutputScreen("a", "".join(f"{n:04}" for n in range(20))))
+        await c.press("right")
+        await c.pilot.mouse_down(Pages, offset=(2, 0))
+        await c.pilot.hover(Pages, offset=(5, 0))
+        await c.pilot.mouse_up(Pages, offset=(5, 0))
+        await c.until(lambda: c.app.copier.text)
+        shown = rows(c)[0][2:6]
+
+        assert c.app.copier.text == shown
+
+
+async def test_y_copies_the_selection_if_there_is_one() -> None:
+    async with chat() as c:
+        await look_at(c, OutputScreen("a", "one two"))
+        await c.pilot.mouse_down(Pages, offset=(6, 0))
+        await c.pilot.hover(Pages, offset=(9, 0))
+        await c.pilot.mouse_up(Pages, offset=(9, 0))
+        await c.until(lambda: c.app.copier.text)
+        c.app.copier.text = ""
+        await c.press("y")
+        await c.until(lambda: c.app.copier.text)
+
+        assert c.app.copier.text == "two"

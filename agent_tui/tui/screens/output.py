@@ -15,9 +15,10 @@ from textual.widgets import Input, Static
 
 from agent_tui.core.text import printable
 from agent_tui.tui.editor import EditorError, edit, open_in_editor
-from agent_tui.tui.figures import clip
+from agent_tui.tui.figures import clip, plural
 from agent_tui.tui.pages import FOUND_LINES, Pages
 from agent_tui.tui.screens.page import Page
+from agent_tui.tui.selecting import Copied
 from agent_tui.tui.texts import LongText, PlainText
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ NOTICE_SECONDS = 3.0
 COPIED_CHARACTERS = 1_000_000
 """Of a longer text only the end is copied."""
 HINTS = (
+    "/ search · g G top, end · w wrap · ←→ sideways · f follow · y copy · o editor · esc close",
     "/ search · g G top, end · w wrap · f follow · y copy · o editor · esc close",
     "/ search · g G · w · f · y · o · esc close",
     "/ · g G · w f y o · esc",
@@ -52,6 +54,8 @@ class OutputScreen(Page[None]):
         Binding("pageup,b", "page(-1)", "Page up"),
         Binding("pagedown,space", "page(1)", "Page down"),
         Binding("w", "wrap", "Wrap"),
+        Binding("left,h", "sideways(-1)", "Left"),
+        Binding("right,l", "sideways(1)", "Right"),
         Binding("f", "follow", "Follow"),
         Binding("y", "copy", "Copy"),
         Binding("o,ctrl+g", "open", "Editor"),
@@ -192,13 +196,29 @@ class OutputScreen(Page[None]):
         """Wrap long lines, or cut them."""
         self._pages.toggle_wrap()
 
+    def action_sideways(self, direction: int) -> None:
+        """Along long lines, which are not wrapped then."""
+        self._pages.move_sideways(direction)
+
     def action_follow(self) -> None:
         """Stay at the end while the text grows, or not any more."""
         self._pages.follows = not self._pages.follows
         self._pages.changed()
 
+    def on_copied(self, event: Copied) -> None:
+        """Text was selected with the mouse."""
+        event.stop()
+        self._copy_selected(event.text)
+
+    def _copy_selected(self, text: str) -> None:
+        cast("ChatApp", self.app).verbs.copy_text(text)
+        self._flash(f"Copied {plural(len(text), 'character')}.")
+
     def action_copy(self) -> None:
-        """Copy the text; of a very long one the end."""
+        """Copy what is selected, else the text; of a very long one the end."""
+        if selected := self.get_selected_text():
+            self._copy_selected(selected)
+            return
         self.run_worker(self._copy(), group="copy", exclusive=True)
 
     async def _copy(self) -> None:
