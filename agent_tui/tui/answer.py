@@ -39,14 +39,23 @@ class Answer:
     """The blocks of one assistant message."""
 
     def __init__(
-        self, view: View, adopt: Callable[[ToolBlock], None], *, unfold_thoughts: bool = False
+        self,
+        view: View,
+        adopt: Callable[[ToolBlock], None],
+        *,
+        unfold_thoughts: bool = False,
+        raw: bool = False,
     ) -> None:
-        """`adopt` receives each tool panel once the id of its call is known."""
+        """`adopt` receives each tool panel once the id of its call is known.
+
+        `raw`: its texts are shown as they were written.
+        """
         self.characters = 0
         """Characters received so far, thinking and arguments included."""
         self._view = view
         self._adopt = adopt
         self._unfold_thoughts = unfold_thoughts
+        self._raw = raw
         self._blocks: dict[int, Block] = {}
 
     @property
@@ -141,5 +150,6 @@ class Answer:
 
     def _show(self, index: int, block: B) -> B:
         self._blocks[index] = block
+        block.is_raw = self._raw
         self._view.append(block)
         return block

@@ -42,6 +42,8 @@ class Block:
         """Changes whenever the block looks different."""
         self.expanded = False
         """Whether all is shown, for a block that `is_expandable`."""
+        self.is_raw = False
+        """Whether the markup is shown instead of what it means, for a block that `has_markup`."""
 
     @property
     def title(self) -> str:
@@ -51,6 +53,11 @@ class Block:
     @property
     def is_growing(self) -> bool:
         """Whether the text behind it is still arriving."""
+        return False
+
+    @property
+    def has_markup(self) -> bool:
+        """Whether it looks different from how it was written."""
         return False
 
     @property
@@ -92,6 +99,11 @@ class Block:
     def toggle(self) -> None:
         """Expand or collapse."""
         self.expanded = not self.expanded
+        self.version += 1
+
+    def show_raw(self, raw: bool) -> None:
+        """Show the markup, or what it means."""
+        self.is_raw = raw
         self.version += 1
 
     def tick(self, now: float) -> None:

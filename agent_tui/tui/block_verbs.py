@@ -97,6 +97,25 @@ class BlockVerbs:
         path = self._app.session.cwd / Path(block.path).expanduser()
         return path if path.is_file() else None
 
+    def toggle_raw(self, block: Block) -> None:
+        """Show a block as it was written, or as it is meant."""
+        if block.has_markup:
+            self._app.transcript.toggle_raw(block)
+        else:
+            self._app.flash("It is shown as it was written.", "quiet")
+
+    def raw(self, _: str) -> str | None:
+        """Show all messages as they were written, those to come too, or as they are meant."""
+        presenter, transcript = self._app.presenter, self._app.transcript
+        presenter.shows_raw = not presenter.shows_raw
+        blocks = [block for block in transcript.blocks if block.has_markup]
+        for block in blocks:
+            block.show_raw(presenter.shows_raw)
+        transcript.changed_all(blocks)
+        how = "as they were written" if presenter.shows_raw else "rendered"
+        self._app.flash(f"Messages are shown {how}.")
+        return None
+
     def open_file(self, block: ToolBlock) -> None:
         """Open the file that a panel is about in the person's editor."""
         path = self._file_about(block) or self._output_of(block)

@@ -16,6 +16,7 @@ from agent_tui.tui.block import Block, Piece, clean_lines, estimate_rows, toggle
 from agent_tui.tui.canvas import Canvas, Line, Run
 from agent_tui.tui.figures import plural
 from agent_tui.tui.markdown import Markdown
+from agent_tui.tui.raw import RawHead, RawText
 from agent_tui.tui.tool_block import ToolBlock, ToolStatus
 from agent_tui.tui.wrap import expand_tabs
 
@@ -36,6 +37,7 @@ NoticeKind = Literal["info", "warning", "error", "stopped"]
 
 INDENT = Run("  ")
 """Text stands below text: the first two cells are for what says whose it is."""
+_RAW_HEAD = RawHead(INDENT)
 _NOTICE_GLYPHS: dict[NoticeKind, str] = {
     "info": "· ",
     "warning": "! ",
@@ -140,6 +142,7 @@ class AssistantBlock(Block):
     def __init__(self) -> None:
         super().__init__()
         self._markdown = Markdown(INDENT)
+        self._raw = RawText(self.source, INDENT)
         self._note: _Note | None = None
         self._is_over = False
 
@@ -152,6 +155,11 @@ class AssistantBlock(Block):
     def is_growing(self) -> bool:
         """Whether it is still arriving."""
         return not self._is_over
+
+    @property
+    def has_markup(self) -> bool:
+        """Markdown."""
+        return True
 
     def append(self, delta: str) -> None:
         """Add text; draws nothing, costs the length of `delta`."""
@@ -167,7 +175,9 @@ class AssistantBlock(Block):
 
     def pieces(self) -> Sequence[Piece]:
         """The finished parts of the text, the part under way, the note."""
-        parts: Sequence[Piece] = self._markdown.pieces()
+        parts: Sequence[Piece] = (
+            [_RAW_HEAD, *self._raw.pieces()] if self.is_raw else self._markdown.pieces()
+        )
         return parts if self._note is None else [*parts, self._note]
 
     def estimate(self, width: int) -> int:
@@ -185,6 +195,7 @@ class ThoughtBlock(Block):
     def __init__(self) -> None:
         super().__init__()
         self._markdown = Markdown(INDENT, role="thought")
+        self._raw = RawText(self.source, INDENT, role="thought")
         self._is_over = False
         self._head = _ThoughtHead(self)
 
@@ -213,6 +224,11 @@ class ThoughtBlock(Block):
         """Whether the model has finished this thought."""
         return self._is_over
 
+    @property
+    def has_markup(self) -> bool:
+        """Markdown."""
+        return True
+
     def append(self, delta: str) -> None:
         """Add text; draws nothing, costs the length of `delta`."""
         self._markdown.append(delta)
@@ -225,7 +241,12 @@ class ThoughtBlock(Block):
 
     def pieces(self) -> Sequence[Piece]:
         """The head, and the whole thought below it when it is expanded."""
-        return [self._head, *self._markdown.pieces()] if self.expanded else [self._head]
+        if not self.expanded:
+            return [self._head]
+        text: Sequence[Piece] = (
+            [_RAW_HEAD, *self._raw.pieces()] if self.is_raw else self._markdown.pieces()
+        )
+        return [self._head, *text]
 
     def estimate(self, width: int) -> int:
         """About how many rows there are; does not read the markdown."""

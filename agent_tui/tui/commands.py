@@ -113,6 +113,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("jobs", "look at commands in the background; end NUMBER ends one", "jobs", "[end N]"),
     Command("expand", "expand or collapse all panels", "expand", key="ctrl+o"),
     Command("blocks", "move over the transcript block by block", "blocks", key="f6"),
+    Command("raw", "show messages as they were written, or rendered", "raw"),
     Command("find", "search the whole transcript", "find", "[TEXT]"),
     Command("copy", "copy the last answer", "copy"),
     Command("edit", "edit the draft in $EDITOR", "edit", key="ctrl+g"),

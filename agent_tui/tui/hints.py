@@ -120,6 +120,7 @@ def _cursor_hints(now: Situation) -> list[tuple[str, int]]:
         ("enter view", 70),
         ("y copy", 65),
         ("/ search", 55),
+        ("r as written", 40),
         ("k kill this tool", 50),
         ("b to background", 35),
         ("o editor", 45),

@@ -199,6 +199,8 @@ class Modes:
                 self._app.verbs.copy_text(block.source())
             case "enter" if block is not None:
                 self._app.verbs.on_blocks.view(block)
+            case "r" if block is not None:
+                self._app.verbs.on_blocks.toggle_raw(block)
             case "p" if block is not None:
                 self._app.verbs.on_context.pin_block(block)
             case "k" if isinstance(block, ToolBlock):

@@ -98,6 +98,8 @@ class Presenter:
         """The queue is paused."""
         self.shows_thinking = False
         """New thoughts are shown in full instead of folded."""
+        self.shows_raw = False
+        """New messages are shown as they were written."""
         self._view = GroupedView(view, tail_lines)
         self.calls = Calls(self._view, now)
         """The panels."""
@@ -346,7 +348,9 @@ class Presenter:
             self.say(text_of(message.content).partition("\n\n")[0])
 
     def _new_answer(self) -> Answer:
-        return Answer(self._view, self.calls.adopt, unfold_thoughts=self.shows_thinking)
+        return Answer(
+            self._view, self.calls.adopt, unfold_thoughts=self.shows_thinking, raw=self.shows_raw
+        )
 
     def _take_delta(self, event: MessageUpdateEvent) -> None:
         if self._answer is None:

@@ -10,7 +10,7 @@ does not lay the screen out anew (the size of the content concerns nobody but th
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -154,11 +154,20 @@ class Transcript(CopyOnRelease, ScrollView, can_focus=False):
 
     def toggle(self, block: Block) -> None:
         """Expand or collapse a block; its first row stays where it is."""
+        if block.is_expandable:
+            self._change(block, block.toggle)
+
+    def toggle_raw(self, block: Block) -> None:
+        """Show a block as it was written, or as it is meant; its first row stays where it is."""
+        if block.has_markup:
+            self._change(block, lambda: block.show_raw(not block.is_raw))
+
+    def _change(self, block: Block, act: Callable[[], None]) -> None:
         index = self._layout.index_of(block)
-        if index is None or not block.is_expandable:
+        if index is None:
             return
         above = self._layout.top_of(index) - self.scroll_offset.y
-        block.toggle()
+        act()
         self._layout.update(index)
         self._marks.locate()
         if not self.following or above < 0:
