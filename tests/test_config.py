@@ -167,6 +167,8 @@ def test_a_base_url_takes_nothing_from_a_table_of_that_name(home: Path) -> None:
         ),
         ("tail_lines = 21", "tail_lines = 21 must be a whole number from 0 to 20"),
         ("tail_lines = true", "tail_lines = True must be a whole number from 0 to 20"),
+        ('motion = "none"', "motion = 'none' must be one of full, reduced"),
+        ('long_lines = "scroll"', "long_lines = 'scroll' must be one of wrap, cut"),
         ("max_iterations = 0", "max_iterations = 0 must be a whole number above 0"),
         ("max_iterations = true", "max_iterations = True must be a whole number above 0"),
         ("model = 3", "model = 3 must be text that is not empty"),

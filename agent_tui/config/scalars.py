@@ -10,7 +10,9 @@ from agent_tui.config.settings import (
     AfterAbort,
     Compaction,
     LocalServers,
+    LongLines,
     Mode,
+    Motion,
     NotifyBy,
     QueueMode,
 )
@@ -30,6 +32,8 @@ def read_scalars(table: Table, spell: Callable[[str], str] = str) -> dict[str, A
         "follow_up_mode": get_args(QueueMode),
         "compaction": get_args(Compaction),
         "local_servers": get_args(LocalServers),
+        "motion": get_args(Motion),
+        "long_lines": get_args(LongLines),
         "notify": get_args(NotifyBy),
     }
     texts = ("model", "theme", "system_prompt", "append_system_prompt", "notify_command")

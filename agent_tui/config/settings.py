@@ -19,6 +19,8 @@ AfterAbort = Literal["hold", "restore", "send"]
 QueueMode = Literal["one-at-a-time", "all"]
 LocalServers = Literal["find", "ignore"]
 Compaction = Literal["auto", "off"]
+Motion = Literal["full", "reduced"]
+LongLines = Literal["wrap", "cut"]
 NotifyBy = Literal["bell", "osc9", "osc777", "off"]
 
 DEFAULT_THEME = "harbour"
@@ -167,6 +169,10 @@ class Settings:
     """Whether to look for servers on this machine when nothing else says which model answers."""
     tail_lines: int = 5
     """Lines of its output that the panel of a running tool shows, 0 to 20."""
+    motion: Motion = "full"
+    """`reduced`: nothing on the screen moves by itself; times and counters go on."""
+    long_lines: LongLines = "wrap"
+    """What becomes of code, tables and output that are wider than the screen."""
     notify: NotifyBy = "bell"
     """How somebody is called who is looking elsewhere."""
     notify_command: str | None = None

@@ -109,7 +109,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.leaving = Leaving(self)
         self._draft_keeper = DraftKeeper(self)
         self._forget_signals: Callable[[], None] = lambda: None
-        self.transcript = Transcript()
+        self.transcript = self._make_transcript()
         self.pacer = Pacer(self.transcript.changed_all, clock=clock)
         self.strip = PendingStrip()
         self.card = ApprovalCard()
@@ -441,6 +441,13 @@ class ChatApp(App[None], inherit_bindings=False):
         """Send a sequence to the terminal, outside of what is painted."""
         if self._driver is not None and not self.is_headless:
             self._driver.write(sequence)
+
+    def _make_transcript(self) -> Transcript:
+        settings = self.settings
+        if settings is not None and settings.motion == "reduced":
+            self.animation_level = "none"
+        wraps = settings is None or settings.long_lines == "wrap"
+        return Transcript(motion=self.animation_level != "none", wraps=wraps)
 
     def _open_history(self) -> History:
         if self.settings is None:

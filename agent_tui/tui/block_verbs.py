@@ -67,7 +67,10 @@ class BlockVerbs:
             path = self._output_of(block) or self._file_about(block)
         else:
             text, follows, path = LiveText(block.source, at_words=True), block.is_growing, None
-        screen = OutputScreen(block.title, text, path=path, follows=follows, words=words)
+        wraps = self._app.transcript.wraps
+        screen = OutputScreen(
+            block.title, text, path=path, follows=follows, words=words, wraps=wraps
+        )
         self._app.push_screen(screen)
 
     def _text_of_call(self, block: ToolBlock) -> LongText:

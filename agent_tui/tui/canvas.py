@@ -22,6 +22,8 @@ _NARROW = 24
 _REORDERING = re.compile("[\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 """Characters that break lines or turn the direction of a whole row, the program's own frame too."""
 
+_MORE = "  "
+
 PLAIN = Style()
 """No style of its own: looks like the row it stands in."""
 
@@ -61,6 +63,8 @@ class Canvas:
     """What a role (`tool-failed`) adds to a row; nothing for an unknown one."""
     motion: bool = True
     """False when nothing on the screen may move by itself."""
+    wraps: bool = True
+    """False when code, tables and output that are too wide are cut instead."""
     margin: tuple[Run, ...] = ()
     """What every row begins with; it is never copied."""
     edge: int = 0
@@ -172,11 +176,15 @@ def characters_of(runs: Iterable[Run]) -> int:
 
 def clip_runs(runs: Iterable[Run], width: int) -> list[Run]:
     """`runs` cut to at most `width` cells, ending in "…" if something was cut."""
+    whole = [*runs]
+    if cells_of(whole) <= width:
+        return whole
     out: list[Run] = []
-    for text, style in runs:
+    for text, style in whole:
         cells = width_of(text)
-        if cells > width:
-            out.append(Run(clip(text, width), style))
+        if cells >= width:
+            # What comes behind a run that just fits is cut too: the mark takes its last cell.
+            out.append(Run(clip(text + _MORE, width), style))
             break
         out.append(Run(text, style))
         width -= cells

@@ -40,10 +40,10 @@ class Pages(CopyOnRelease, can_focus=True):
     class Moved(Message):
         """What is in view, or what was found, has changed."""
 
-    def __init__(self, text: LongText, *, follows: bool = False) -> None:
+    def __init__(self, text: LongText, *, follows: bool = False, wraps: bool = True) -> None:
         super().__init__()
         self.text = text
-        self.wraps = True
+        self.wraps = wraps
         """Long lines go on in the next row instead of being cut."""
         self.follows = follows
         """The view stays at the end while the text grows."""

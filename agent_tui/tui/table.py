@@ -42,7 +42,7 @@ class TableDrawer:
         self._lead = [*lead]
         self._rest = [*rest]
         room = canvas.room - cells_of(lead) - 3 * len(shape.widths) - 1
-        self._widths = _shrink(shape.widths, room)
+        self._widths = _shrink(shape.widths, room) if canvas.wraps else [*shape.widths]
         self._border = canvas.style("table-border")
 
     def top(self) -> list[Line]:

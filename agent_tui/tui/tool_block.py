@@ -412,7 +412,7 @@ class ToolBlock(Block):
         for row in rows:
             decoded = decode(row, style)
             style = decoded.carried
-            if wrapped:
+            if wrapped and canvas.wraps:
                 out += canvas.lines(decoded.runs, "tool-output", lead=lead, rest=lead)
             else:
                 runs = clip_runs(decoded.runs, max(1, canvas.room - cells_of(lead)))

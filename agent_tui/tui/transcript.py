@@ -76,11 +76,14 @@ class Transcript(CopyOnRelease, ScrollView, can_focus=False):
             super().__init__()
             self.address = address
 
-    def __init__(self, *blocks: Block, motion: bool = True, **widget: Any) -> None:
-        """`motion` False: nothing moves by itself."""
+    def __init__(
+        self, *blocks: Block, motion: bool = True, wraps: bool = True, **widget: Any
+    ) -> None:
+        """`motion` False: nothing moves by itself. `wraps` False: see `Canvas.wraps`."""
         super().__init__(**widget)
         self.folder: Path | None = None
         """Links to files are opened below this folder only; None: not at all."""
+        self.wraps = wraps
         self._motion = motion
         self._layout = Layout()
         self._layout.insert(0, blocks)
@@ -288,7 +291,7 @@ class Transcript(CopyOnRelease, ScrollView, can_focus=False):
         look = look_of(self)
         self._look = look.key
         margin = (Run(_MARGIN),) if width >= _NARROW else ()
-        canvas = Canvas(width, look.base, look.style, self._motion, margin, len(margin))
+        canvas = Canvas(width, look.base, look.style, self._motion, self.wraps, margin, len(margin))
         self._layout.reset(canvas)
         self._marks.locate()
         self._arrange(None if spot is None else self._layout.place_of_spot(spot))

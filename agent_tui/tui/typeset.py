@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from textual.style import Style
 
 from agent_tui.core.text import printable
-from agent_tui.tui.canvas import PLAIN, Canvas, Line, Run, cells_of
+from agent_tui.tui.canvas import PLAIN, Canvas, Line, Run, cells_of, characters_of
 from agent_tui.tui.highlight import Word, highlight_chunks, language_of
 from agent_tui.tui.table import Align, Cell, Row, Shape, TableDrawer, shape_of
 
@@ -233,13 +233,14 @@ class _Setter:
         if last:
             chunks += highlight_chunks([last], token.info)
         for words in chain.from_iterable(map(_joined, chunks)):
-            self._out += canvas.lines(
-                [canvas.run(text, role) if role else Run(text) for text, role in words],
-                "code",
-                lead=[*self._outside(self._lead()), *self._bar("│ ")],
-                rest=[*self._outside(self._rest()), *self._bar("┊ ")],
-                words=False,
-            )
+            runs = [canvas.run(text, role) if role else Run(text) for text, role in words]
+            lead = [*self._outside(self._lead()), *self._bar("│ ")]
+            if canvas.wraps:
+                rest = [*self._outside(self._rest()), *self._bar("┊ ")]
+                self._out += canvas.lines(runs, "code", lead=lead, rest=rest, words=False)
+            else:
+                row = [*lead, *runs]
+                self._out.append(canvas.row(row, role="code", gutter=characters_of(lead)))
 
     def _outside(self, lead: list[Run]) -> list[Run]:
         """The colours of a block of code begin right of what stands at the left."""

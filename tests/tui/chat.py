@@ -12,6 +12,7 @@ from typing import Any
 from textual.pilot import Pilot
 
 from agent_tui import Agent, Tool, ToolContext, UserMessage
+from agent_tui.config.settings import Settings
 from agent_tui.core.limits import Limits
 from agent_tui.core.model import Model, ModelCost
 from agent_tui.core.stream import LlmContext
@@ -175,6 +176,7 @@ async def chat(
     prices: ModelCost | None = None,
     turn_limits: Limits | None = None,
     session_limits: Limits | None = None,
+    settings: Settings | None = None,
     **agent: Any,
 ) -> AsyncIterator[Chat]:
     """The app on a screen of its own, its session open."""
@@ -188,7 +190,7 @@ async def chat(
         turn_limits=turn_limits,
         session_limits=session_limits,
     )
-    app = ChatApp(session, clock=clock, environ={})
+    app = ChatApp(session, settings=settings, clock=clock, environ={})
     async with app.run_test(size=size) as pilot:
         made = Chat(app, pilot, script_model, session, clock)
         await made.until(lambda: app.is_ready)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -330,3 +331,38 @@ def test_appending_draws_nothing() -> None:
     markdown.append("text")
 
     assert (tail.version, len(tail.lines(plain_canvas()))) == (0, 0)
+
+
+# -- what is too wide --------------------------------------------------------------------------
+
+WIDE = "| a | b |\n|---|---|\n| x | " + "long " * 20 + "|\n\n```\n" + "y" * 60 + "\nz\n```"
+
+
+def cut_rows(text: str, width: int) -> list[str]:
+    canvas = replace(plain_canvas(width), wraps=False)
+    return [line.text for piece in set_in([text]).pieces() for line in piece.lines(canvas)]
+
+
+def test_wide_tables_and_code_are_cut_with_a_mark_where_nothing_wraps() -> None:
+    rows = cut_rows(WIDE, 30)
+
+    assert rows[:5] == [
+        "┌───┬────────────────────────…",
+        "│ a │ b                      …",
+        "├───┼────────────────────────…",
+        "│ x │ long long long long lon…",
+        "└───┴────────────────────────…",
+    ]
+    assert rows[6:] == ["│ " + "y" * 27 + "…", "│ z"]
+
+
+@pytest.mark.parametrize("width", [27, 28, 29])
+def test_a_row_that_is_cut_between_two_colours_has_the_mark_too(width: int) -> None:
+    (row,) = cut_rows("```python\nreturn 'a string' + other_name_here\n```", width)[1:]
+
+    assert cell_len(row) == width
+    assert row.endswith("…")
+
+
+def test_what_is_narrow_looks_the_same_where_nothing_wraps() -> None:
+    assert cut_rows(WIDE, 200) == markdown_rows(WIDE, 200)

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from agent_tui.config.folders import Folders
+from agent_tui.config.settings import Settings
 from agent_tui.testing import call, calls, text
 from agent_tui.tools import FileMemory, builtin_tools
 from agent_tui.tui.blocks import (
@@ -256,6 +258,24 @@ async def test_long_lines_are_gone_along_sideways() -> None:
         assert once[1].strip() == "‹"
         assert end == " ‹" + line[-38:]
         assert back[0] == "  " + line[:37] + "…"
+
+
+async def test_where_long_lines_are_cut_the_viewer_does_not_wrap_them_either(
+    tmp_path: Path,
+) -> None:
+    settings = Settings(cwd=tmp_path, folders=Folders(tmp_path, tmp_path), long_lines="cut")
+    code = "```\n" + "x" * 50 + "\n```"
+    async with chat(text(code), size=(40, 16), settings=settings) as c:
+        await c.say("go")
+        await c.idle()
+        transcript = c.app.transcript
+        shown = [transcript.render_line(y).text.strip() for y in range(transcript.size.height)]
+        await c.press("f6", "f6", "enter")
+        await c.until(lambda: isinstance(c.app.screen, OutputScreen))
+
+        code_rows = [row for row in shown if "xxx" in row]
+        assert [row[-1] for row in code_rows] == ["…"]
+        assert rows(c)[1] == "  " + "x" * 37 + "…"
 
 
 async def test_a_selection_copies_what_is_behind_the_rows() -> None:

@@ -69,13 +69,14 @@ class OutputScreen(Page[None]):
         path: Path | None = None,
         follows: bool = False,
         words: str = "",
+        wraps: bool = True,
     ) -> None:
         """`path` is the file that the text comes from, for the editor; `words` are searched for."""
         super().__init__()
         self._title = title
         self._text: LongText = PlainText(text, at_words=True) if isinstance(text, str) else text
         self._path = path
-        self._pages = Pages(self._text, follows=follows)
+        self._pages = Pages(self._text, follows=follows, wraps=wraps)
         self._is_looking = False
         self._wanted = words
         self._notice = ""
@@ -85,6 +86,7 @@ class OutputScreen(Page[None]):
         yield Static(id="output-title")
         yield self._pages
         search = Input(placeholder="search", id="output-search", compact=True)
+        search.cursor_blink = False
         search.display = False
         yield search
         yield Static(id="output-hint")

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from textual.await_complete import AwaitComplete
 from textual.command import CommandList, CommandPalette
+from textual.widgets import Input
 
 
 class Palette(CommandPalette):
     """The palette."""
+
+    def on_mount(self) -> None:
+        """Nothing blinks."""
+        self.query_one(Input).cursor_blink = False
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Close, once."""

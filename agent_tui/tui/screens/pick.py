@@ -56,7 +56,9 @@ class PickScreen(Page[Result | None], Generic[Row, Result]):
         with Vertical(classes="pick"):
             if self._title:
                 yield Static(Content(self._title))
-            yield Input(placeholder=self._placeholder, compact=True)
+            line = Input(placeholder=self._placeholder, compact=True)
+            line.cursor_blink = False
+            yield line
             yield OptionList(compact=True)
             foot = Static(classes="foot")
             foot.display = False
