@@ -56,6 +56,11 @@ class Block:
         return False
 
     @property
+    def can_retry(self) -> bool:
+        """Whether it is a turn that failed and can be tried again."""
+        return False
+
+    @property
     def has_markup(self) -> bool:
         """Whether it looks different from how it was written."""
         return False

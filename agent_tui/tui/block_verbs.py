@@ -67,7 +67,8 @@ class BlockVerbs:
             path = self._output_of(block) or self._file_about(block)
         else:
             text, follows, path = LiveText(block.source, at_words=True), block.is_growing, None
-        wraps = self._app.transcript.wraps
+        is_prose = not (isinstance(block, ToolBlock) or block.has_markup)
+        wraps = self._app.transcript.wraps or is_prose
         screen = OutputScreen(
             block.title, text, path=path, follows=follows, words=words, wraps=wraps
         )

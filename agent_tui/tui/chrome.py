@@ -169,6 +169,7 @@ class Chrome:
         has_draft = not app.prompt.is_blank
         if not app.is_ready:
             return hints.Situation(has_draft=has_draft)
+        cursor = app.transcript.cursor
         return hints.Situation(
             running=app.is_busy,
             stopping=app.presenter.course.is_stopping,
@@ -180,6 +181,7 @@ class Chrome:
             shell=hints.mark_of(app.prompt.text),
             runs_command=app.verbs.on_shell.is_running,
             found=app.verbs.finding.sentence,
+            on_failure=cursor is not None and cursor.can_retry,
             place=self._place(),
         )
 

@@ -143,12 +143,16 @@ class Delivery:
         if self._session.agent.queued():
             self._begin(self._resume())
             return True
-        if self._presenter.course.can_continue:
-            self._presenter.course.can_continue = False
-            self._session.forget_failed_answer()
-            self._begin(self._continue())
-            return True
-        return False
+        return self.retry()
+
+    def retry(self) -> bool:
+        """Go on with a turn that broke off, whatever is queued; False if there is none."""
+        if self.is_busy or not self._presenter.course.can_continue:
+            return False
+        self._presenter.course.can_continue = False
+        self._session.forget_failed_answer()
+        self._begin(self._continue())
+        return True
 
     def _begin(self, turn: Coroutine[Any, Any, None]) -> None:
         self._starting += 1

@@ -34,6 +34,8 @@ class Situation:
     """A shell command of the person's own is running."""
     found: str = ""
     """Which place of what was searched for is shown, in words; empty if nothing was."""
+    on_failure: bool = False
+    """The block cursor is on a turn that failed."""
     place: Place = "composer"
 
 
@@ -112,6 +114,14 @@ def _cursor_hints(now: Situation) -> list[tuple[str, int]]:
             ("enter view", 70),
             ("y copy", 60),
             ("/ search", 50),
+            ("esc back", 90),
+        ]
+    if now.on_failure:
+        return [
+            ("r try again", 85),
+            ("m another model", 80),
+            ("enter details", 75),
+            ("y copy", 60),
             ("esc back", 90),
         ]
     return [

@@ -48,7 +48,6 @@ from agent_tui.session.events import (
 from agent_tui.tui.account import Account
 from agent_tui.tui.answer import Answer, View
 from agent_tui.tui.banner import (
-    error_sentence,
     limit_sentence,
     stop_banner,
 )
@@ -56,6 +55,7 @@ from agent_tui.tui.blocks import Block, NoticeBlock, NoticeKind, SummaryBlock, U
 from agent_tui.tui.calls import Calls
 from agent_tui.tui.countdown import Countdown
 from agent_tui.tui.course import Course
+from agent_tui.tui.failure import Failures
 from agent_tui.tui.grouping import GroupedView
 from agent_tui.tui.pending import Lane, Moment, Phase
 from agent_tui.tui.status import Status, summary_line
@@ -116,6 +116,7 @@ class Presenter:
         self._users: dict[str, UserBlock] = {}
         self._retry = Countdown(view, now)
         self._summaries = Summaries(self.say)
+        self._failures = Failures(self._view)
         self._banner: tuple[NoticeBlock, str] | None = None
 
     # -- what others read --------------------------------------------------------------------
@@ -196,6 +197,7 @@ class Presenter:
         """Take a message out of sight that never reached the session, or was taken back."""
         if (block := self._users.pop(message_id, None)) is not None:
             self._view.remove(block)
+            self._failures.close()
 
     def say(self, text: str, kind: NoticeKind = "info") -> None:
         """Say something in the transcript."""
@@ -278,6 +280,7 @@ class Presenter:
     def _begin_run(self) -> None:
         self._retry.end()
         self._clear_banner_keys()
+        self._failures.close()
         self.calls.is_stopping = False
         if not self.course.continues:
             self._tally.begin_turn()
@@ -304,7 +307,7 @@ class Presenter:
             self._show_stop()
         elif event.reason in ("error", "tool_error"):
             if event.error is not None:
-                self._view.append(NoticeBlock(error_sentence(event.error), "error"))
+                self._failures.show(event.error, event.messages)
         elif said := limit_sentence(event.reason, self._tally.steps, self._pending):
             self._view.append(NoticeBlock(said, "warning"))
 
@@ -405,7 +408,7 @@ class Presenter:
             return
         self.course.give_up_retry()
         self._view.append(SummaryBlock(self._summary()))
-        self._view.append(NoticeBlock(error_sentence(error), "error"))
+        self._failures.show(error)
         if self.course.was_stopped:
             self._show_stop()
 

@@ -177,8 +177,10 @@ async def test_an_error_is_one_sentence_with_a_way_out() -> None:
     async with stage(fail("auth", "The key was refused.")) as s:
         await s.session.prompt("go")
 
-        assert s.screen.blocks[-1].source() == (
-            "The key was refused — check the key, or pick another model with /model."
+        assert (
+            s.screen.blocks[-1]
+            .source()
+            .startswith("The key was refused — check the key, or pick another model with /model.\n")
         )
         assert s.presenter.course.can_continue
         assert s.presenter.course.has_failed
@@ -280,7 +282,7 @@ async def test_retries_that_fail_end_in_one_error() -> None:
     async with stage(*(fail("overloaded", "Overloaded.") for _ in range(4))) as s:
         await s.session.prompt("go")
 
-        assert s.screen.kinds == ["user", "summary", "notice"]
+        assert s.screen.kinds == ["user", "summary", "failure"]
         assert s.waits == [2.0, 4.0, 8.0]
 
 
@@ -294,7 +296,7 @@ async def test_a_stop_while_waiting_for_a_retry_says_what_failed() -> None:
         s.on_wait = stop
         await s.session.prompt("go")
 
-        assert s.screen.kinds == ["user", "summary", "notice", "notice"]
+        assert s.screen.kinds == ["user", "summary", "failure", "notice"]
         assert s.screen.blocks[2].source().startswith("Connection refused — check the connection")
         assert "your message is back in the composer" in s.screen.text
         assert s.presenter.unanswered_prompt is not None
