@@ -1,8 +1,9 @@
 """The two status lines: what they know (`Status`) and how they fit a width. Plain data, no widget.
 
 Fields leave a narrow line in a fixed order, first to go first. Line of the turn: the activity,
-tokens per second, the cached share, the tokens, the time. Line of the session: its tokens, the
-bar, its cost. The turn's step and cost and the context stay longest.
+tokens per second, the cached share, the tokens, the time, the try, the budget behind the cost, the
+limit behind the step. Line of the session: its tokens, the bar, its budget, its cost, the window
+behind the context. The turn's step and cost and the share of the context stay longest.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ def turn_fields(status: Status) -> list[Field]:
         fields.append(Field(status.notice, 99, "stopping"))
     if turn.steps:
         limit = f"/{status.max_steps}" if status.max_steps else ""
-        fields.append(Field(f"step {turn.steps}{limit}", 90, _step_role(status)))
+        role = _step_role(status)
+        plain = Field(f"step {turn.steps}", 92, role)
+        fields.append(Field(f"{plain.text}{limit}", 88, role, plain) if limit else plain)
         if turn.attempt > 1 and status.state == "running":
             fields.append(Field(f"try {turn.attempt}", 60))
         fields.append(Field(clock(status.seconds), 50))
@@ -102,7 +105,7 @@ def turn_fields(status: Status) -> list[Field]:
             mark = "~" if status.rate_is_estimate else ""
             fields.append(Field(f"{mark}{status.tokens_per_second:.0f} tok/s", 20))
         if turn.spent.requests:
-            fields.append(_cost_field("", turn, 80))
+            fields.append(_cost_field("", turn, 90))
     elif status.state == "idle":
         fields.append(Field("ready", 90, "quiet"))
     if status.activity:
@@ -127,9 +130,11 @@ def fit(fields: list[Field], width: int, label: str = "") -> list[Span]:
     Fields give way in the order of their `keep`.
     """
     chosen = list(fields)
-    while len(chosen) > 1 and _length(chosen, label) > width:
+    while _length(chosen, label) > width:
         place = min(range(len(chosen)), key=lambda index: chosen[index].keep)
         shorter = chosen[place].short
+        if shorter is None and len(chosen) == 1:
+            break
         chosen[place : place + 1] = [shorter] if shorter else []
     spans: list[Span] = [(label, "quiet")] if label else []
     for place, item in enumerate(chosen):
@@ -196,7 +201,8 @@ def _cost_field(label: str, counters: Counters, keep: int) -> Field:
     if limit is None:
         return Field(text, keep)
     is_near = (counters.spent.usage.cost_usd or 0.0) >= WARN_SHARE * limit
-    return Field(f"{text}/{money(limit)}", keep, "warning" if is_near else "")
+    role = "warning" if is_near else ""
+    return Field(f"{text}/{money(limit)}", keep - 1, role, Field(text, keep, role))
 
 
 def _tokens(known: int, counters: Counters, *, arriving: int) -> str:
@@ -233,7 +239,9 @@ def _context_field(status: Status) -> Field:
     bar = "▓" * filled + "░" * (BAR_CELLS - filled)
     figures = f"{mark}{count(used)}/{count(window)} {share:.0%}"
     role = "warning" if share >= WARN_SHARE else ""
-    return Field(f"context {bar} {figures}", 60, role, Field(f"context {figures}", 95, role))
+    least = Field(f"context {mark}{share:.0%}", 95, role)
+    plain = Field(f"context {figures}", 80, role, least)
+    return Field(f"context {bar} {figures}", 60, role, plain)
 
 
 def cut(spans: list[Span], width: int) -> list[Span]:

@@ -75,6 +75,28 @@ def test_fields_leave_a_narrow_line_in_a_fixed_order(width: int, turn: str, sess
     assert [text(line) for line in lines] == [turn, session]
 
 
+ORDER = {
+    "turn": "bash,63 tok/s,(91% cached),↑18.4k,1m12s,try 2,/100,/$5.00,$0.043,step 7",
+    "session": "↑412k,▓▓▓░░░,/$9.00,session $0.87,84k/200k,42%",
+}
+"""What leaves each line, first to go first, as the documentation says."""
+
+
+def test_from_120_to_20_columns_fields_leave_in_the_documented_order() -> None:
+    turn = Counters(TURN.spent, 7, attempt=2, limits=Limits(cost=5.0))
+    session = Counters(SESSION.spent, 40, limits=Limits(cost=9.0))
+    now = status(activity="bash", turn=turn, session=session)
+    for width in range(120, 19, -1):
+        for order, line in zip(ORDER.values(), map(text, status_lines(now, width)), strict=True):
+            there = [field in line for field in order.split(",")]
+
+            assert there == sorted(there), line
+            assert all(there) or width < 100, line
+            assert "…" not in line
+
+    assert [*map(text, status_lines(now, 20))] == ["step 7 · $0.043", "context 42%"]
+
+
 @given(width=st.integers(1, 140))
 def test_no_line_is_wider_than_the_screen(width: int) -> None:
     lines = status_lines(status(activity="bash", notice="stopping… 1 s (ctrl+c: kill)"), width)
