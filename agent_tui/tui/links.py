@@ -5,6 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+from agent_tui.tui.wrap import clip
+
+_SHOWN_CELLS = 60
+"""Of a longer address the beginning is shown."""
+
+
+def address_beside(text: str, address: str) -> str:
+    """What is shown behind a link, ` (https://…)`; nothing where `text` says the same already."""
+    if not address or address.startswith("#") or _bare(text) == _bare(address):
+        return ""
+    return f" ({clip(address, _SHOWN_CELLS)})"
+
+
+def _bare(address: str) -> str:
+    for scheme in ("mailto:", "https://", "http://"):
+        address = address.removeprefix(scheme)
+    return unquote(address).strip().rstrip("/")
+
 
 def safe_address(address: str, folder: Path | None) -> str | None:
     """The address of a link if it is harmless to open: http(s), or a file below `folder`."""

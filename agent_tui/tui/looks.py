@@ -47,6 +47,8 @@ ROLES: Mapping[str, str] = {
     "list-marker": "$text-primary",
     "rule": "$foreground 30%",
     "link": "underline $text-primary",
+    "link-address": "$foreground 60%",
+    "math": "italic",
     "table-border": "$foreground 30%",
     "table-head": "bold",
     # code

@@ -16,8 +16,10 @@ from typing import TYPE_CHECKING
 from textual.style import Style
 
 from agent_tui.core.text import printable
+from agent_tui.tui import maths
 from agent_tui.tui.canvas import PLAIN, Canvas, Line, Run, cells_of, characters_of
 from agent_tui.tui.highlight import Word, highlight_chunks, language_of
+from agent_tui.tui.links import address_beside
 from agent_tui.tui.table import Align, Cell, Row, Shape, TableDrawer, shape_of
 
 if TYPE_CHECKING:
@@ -285,6 +287,7 @@ def inline(token: Token, canvas: Canvas) -> list[Run]:
     """The runs of a paragraph, a heading or a cell."""
     runs: list[Run] = []
     styles: list[Style] = [PLAIN]
+    address, begun = "", 0
     for child in token.children or ():
         match child.type:
             case "text" | "text_special" | "html_inline":
@@ -297,23 +300,37 @@ def inline(token: Token, canvas: Canvas) -> list[Run]:
             case "code_inline":
                 code = _shown(child.content).replace(JOIN + " ", "").replace(JOIN, "")
                 runs.append(Run(code, styles[-1] + canvas.style("code-inline")))
+            case maths.TOKEN:
+                lines = child.content.replace(JOIN + "\n", "").split("\n")
+                formula = "\n".join(_shown(line.strip()) for line in lines)
+                runs.append(Run(formula, styles[-1] + canvas.style("math")))
             case "image":
                 text = _shown(child.content) or "picture"
                 runs.append(Run(f"[image: {text}]", styles[-1] + canvas.style("quote")))
             case "link_open":
                 address = str(child.attrs.get("href", ""))
+                begun = len(runs)
                 styles.append(styles[-1] + link_style(address, canvas))
             case "strong_open" | "em_open" | "s_open":
                 styles.append(styles[-1] + canvas.style(child.type.removesuffix("_open")))
-            case "link_close" | "strong_close" | "em_close" | "s_close":
+            case "link_close":
+                styles.pop()
+                shown = address_beside("".join(run.text for run in runs[begun:]), address)
+                click = canvas.style("link-address") + click_on(address)
+                runs.append(Run(_shown(shown), styles[-1] + click))
+            case "strong_close" | "em_close" | "s_close":
                 styles.pop()
     return [Run(text.replace(JOIN, ""), style) for text, style in runs]
 
 
 def link_style(address: str, canvas: Canvas) -> Style:
     """How a link looks; a click asks the transcript to open it."""
-    click = Style.from_meta({"@click": f"open_link({address!r})", "address": address})
-    return canvas.style("link") + click
+    return canvas.style("link") + click_on(address)
+
+
+def click_on(address: str) -> Style:
+    """What makes a text a link."""
+    return Style.from_meta({"@click": f"open_link({address!r})", "address": address})
 
 
 def _joined(lines: Iterable[Sequence[Word]]) -> Iterator[list[Word]]:
@@ -390,6 +407,7 @@ def _parser(inline: bool) -> MarkdownIt:
     parser = MarkdownIt("gfm-like", {"linkify": False, "html": False, "maxNesting": _NESTING})
     # References would let later text change earlier text; linkify takes file names for hosts.
     parser.disable(["linkify", "reference", "normalize"])
+    maths.add_to(parser)
     if not inline:
         parser.core.ruler.enableOnly(["block"])
     return parser

@@ -26,6 +26,7 @@ from tests.tui.drawing import (
 WORDS = (
     "alpha", "**bold**", "*em*", "`co de`", "~~gone~~", "[link](http://x.y/z)", "http://a.b/c.",
     "東京", "👩‍💻", "a|b", "<b>", "&amp;", "&#13;", "x" * 70,
+    "$x*y*z$", r"\(a*b*c\)", r"\[", "$$",
     "\x1b[31mred\x1b[0m", "\t", "\x00", "\ud800",
 )  # fmt: skip
 CODE = ("x = 1", "def f():", '    """doc', "", "# note", "\treturn 'a'", "- no", "> no")
@@ -282,7 +283,7 @@ def test_links_are_marked_and_carry_their_address(text: str, shown: str, address
         segment
         for line in Whole(text).lines(roles_canvas())
         for segment in line.strip
-        if segment.style and "@click" in segment.style.meta
+        if segment.style and segment.style.meta.get("role") == "link"
     ]
 
     assert [segment.text for segment in linked] == [shown]
@@ -292,6 +293,60 @@ def test_links_are_marked_and_carry_their_address(text: str, shown: str, address
         "@click": f"open_link({address!r})",
         "address": address,
     }
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("[here](https://a.b/c)", "here (https://a.b/c)"),
+        (
+            "[https://good.example](https://evil.example)",
+            "https://good.example (https://evil.example)",
+        ),
+        ("[a.b/c](https://a.b/c/)", "a.b/c"),
+        ("[`x.py`](src/x.py)", "x.py (src/x.py)"),
+        ("[me@a.b](mailto:me@a.b)", "me@a.b"),
+        ("[below](#below)", "below"),
+        ("[x](https://a.b/" + "c" * 90 + ")", "x (https://a.b/" + "c" * 47 + "…)"),
+        ("[**b** *i*](http://a.b)", "b i (http://a.b)"),
+    ],
+)
+def test_where_a_link_leads_is_shown_beside_it(text: str, shown: str) -> None:
+    assert " ".join(markdown_rows(text, 120)) == shown
+
+
+def test_footnotes_and_references_are_shown() -> None:
+    text = "So it is[^1], see [docs][2].\n\n[^1]: Ibid.\n[2]: https://a.b"
+
+    assert markdown_rows(text) == ["So it is[^1], see [docs][2].", "", *text.split("\n")[2:]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r"mass $a_{i}*b*c$ and $\alpha$",
+        r"so \(x*y*z\) holds",
+        "$$\n\\sum_{i} *a* \\\\\n$$",
+        "\\[\nx * y * z\n\\]",
+        "it cost $5 and then $10",
+    ],
+)
+def test_formulas_are_shown_as_they_are_written(text: str) -> None:
+    assert markdown_rows(text) == text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("$5 *is* not $6", "$5 is not $6"),
+        ("\\$a *b* c$", "$a b c$"),
+        ("`$a*b*c$`", "$a*b*c$"),
+        ("a \\[b\\] c", "a [b] c"),
+        ("costs $ 5 *or* $", "costs $ 5 or $"),
+    ],
+)
+def test_what_is_no_formula_is_markdown(text: str, shown: str) -> None:
+    assert markdown_rows(text) == [shown]
 
 
 def test_a_file_name_is_no_link() -> None:
