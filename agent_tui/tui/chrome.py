@@ -186,7 +186,7 @@ class Chrome:
         )
 
     def _place(self) -> hints.Place:
-        if self._app.is_replay:
+        if self._app.is_replay and self._app.modes.mode == "none":
             return "replay"
         if self._app.strip.editor is not None:
             return "editor"

@@ -44,6 +44,8 @@ class Failures:
     """The failure that something can be done about, at most one."""
 
     def __init__(self, view: View) -> None:
+        self.can_retry = True
+        """False in a recording: what failed there has failed."""
         self._view = view
         self._last: FailureBlock | None = None
 
@@ -54,6 +56,8 @@ class Failures:
         model = f"{answers[-1].provider}/{answers[-1].model}" if answers else ""
         self._last = FailureBlock(error, model)
         self._view.append(self._last)
+        if not self.can_retry:
+            self.close()
 
     def close(self) -> None:
         """A run begins, or the conversation is another one."""

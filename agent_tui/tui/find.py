@@ -26,8 +26,8 @@ class Find:
         """What is typed; None while the line is closed."""
         self._finder: Finder | None = None
         self._hit: Hit | None = None
-        self._is_seen = True
-        self._is_looking = False
+        self.sentence = ""
+        """`3 of 17 “needle”`; empty if nothing was searched for."""
 
     @property
     def is_on(self) -> bool:
@@ -38,18 +38,6 @@ class Find:
     def words(self) -> str:
         """What was searched for; empty for nothing."""
         return "" if self._finder is None else self._finder.words.text
-
-    @property
-    def sentence(self) -> str:
-        """`3 of 17 “needle”`; empty if nothing was searched for."""
-        finder = self._finder
-        if finder is None:
-            return ""
-        words = f"“{one_line(finder.words.text, _SHOWN_CHARACTERS)}”"
-        if self._hit is None:
-            return f"searching for {words}…" if self._is_looking else f"no {words}"
-        where = "" if self._is_seen else ", hidden: enter shows it"
-        return f"{finder.number_of(self._hit):,} of {finder.total:,} {words}{where}"
 
     def find(self, text: str) -> str | None:
         """Search for `text`; without it, open the line to type it into."""
@@ -77,6 +65,7 @@ class Find:
     def end(self) -> None:
         """Nothing is searched for, nothing is marked."""
         self.line = self._finder = self._hit = None
+        self.sentence = ""
         self._app.transcript.find(None)
 
     def _open(self) -> None:
@@ -111,13 +100,12 @@ class Find:
         transcript = self._app.transcript
         self._finder = Finder(Words(text), lambda: transcript.blocks)
         self._hit = None
+        self.sentence = f"searching for {_quoted(self._finder)}…"
         transcript.find(self._finder.words)
         self._app.start(self._first(self._finder))
 
     async def _first(self, finder: Finder) -> None:
-        self._is_looking = True
         await finder.look()
-        self._is_looking = False
         if finder is self._finder:
             self._go_to(finder, finder.first_from(self._app.transcript.first_in_view))
 
@@ -138,7 +126,14 @@ class Find:
 
     def _go_to(self, finder: Finder, hit: Hit | None) -> None:
         self._hit = hit
+        self.sentence = f"no {_quoted(finder)}"
         if hit is not None:
-            places = finder.places_in(hit.block)
-            self._is_seen = self._app.transcript.show_hit(hit, places)
+            is_seen = self._app.transcript.show_hit(hit, finder.places_in(hit.block))
+            number = f"{finder.number_of(hit):,} of {finder.total:,}"
+            where = "" if is_seen else ", hidden: enter shows it"
+            self.sentence = f"{number} {_quoted(finder)}{where}"
         self._app.redraw()
+
+
+def _quoted(finder: Finder) -> str:
+    return f"“{one_line(finder.words.text, _SHOWN_CHARACTERS)}”"

@@ -74,6 +74,8 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
                 ("→ next answer", 70),
                 ("+ faster", 50),
                 ("- slower", 50),
+                ("/ search", 45),
+                ("f6 blocks", 40),
                 ("q leave", 90),
             ]
         case "strip_on_hold":

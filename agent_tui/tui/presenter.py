@@ -116,7 +116,8 @@ class Presenter:
         self._users: dict[str, UserBlock] = {}
         self._retry = Countdown(view, now)
         self._summaries = Summaries(self.say)
-        self._failures = Failures(self._view)
+        self.failures = Failures(self._view)
+        """The turn that failed last."""
         self._banner: tuple[NoticeBlock, str] | None = None
 
     # -- what others read --------------------------------------------------------------------
@@ -197,7 +198,7 @@ class Presenter:
         """Take a message out of sight that never reached the session, or was taken back."""
         if (block := self._users.pop(message_id, None)) is not None:
             self._view.remove(block)
-            self._failures.close()
+            self.failures.close()
 
     def say(self, text: str, kind: NoticeKind = "info") -> None:
         """Say something in the transcript."""
@@ -280,7 +281,7 @@ class Presenter:
     def _begin_run(self) -> None:
         self._retry.end()
         self._clear_banner_keys()
-        self._failures.close()
+        self.failures.close()
         self.calls.is_stopping = False
         if not self.course.continues:
             self._tally.begin_turn()
@@ -307,7 +308,7 @@ class Presenter:
             self._show_stop()
         elif event.reason in ("error", "tool_error"):
             if event.error is not None:
-                self._failures.show(event.error, event.messages)
+                self.failures.show(event.error, event.messages)
         elif said := limit_sentence(event.reason, self._tally.steps, self._pending):
             self._view.append(NoticeBlock(said, "warning"))
 
@@ -408,7 +409,7 @@ class Presenter:
             return
         self.course.give_up_retry()
         self._view.append(SummaryBlock(self._summary()))
-        self._failures.show(error)
+        self.failures.show(error)
         if self.course.was_stopped:
             self._show_stop()
 

@@ -11,6 +11,7 @@ from textual.binding import Binding
 
 from agent_tui.tui.approval import ON_APPROVAL
 from agent_tui.tui.budget import ON_BUDGET
+from agent_tui.tui.selecting import Copied
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
@@ -72,10 +73,13 @@ class Presses:
     def interrupt(self) -> None:
         """Ctrl+C."""
         app = self._app
-        if len(app.screen_stack) > 1 and not app.is_busy:
-            app.pop_screen()
-            return
         selected = self._selected_text()
+        if len(app.screen_stack) > 1 and not app.is_busy:
+            if selected:
+                app.screen.post_message(Copied(selected))
+            else:
+                app.pop_screen()
+            return
         if not selected and app.verbs.on_shell.stop() and not app.is_busy:
             return
         act = app.stop_keys.ctrl_c(
@@ -246,4 +250,6 @@ class Presses:
 
     def _selected_text(self) -> str:
         """What is selected, in the composer first, then on the screen."""
-        return self._app.prompt.selected_text or self._app.screen.get_selected_text() or ""
+        app = self._app
+        written = app.prompt.selected_text if len(app.screen_stack) == 1 else ""
+        return written or app.screen.get_selected_text() or ""

@@ -15,6 +15,23 @@ PLACEHOLDER = "A recording plays"
 _SCROLLING = frozenset(
     ("pageup", "pagedown", "home", "end", "up", "down", "f1", "f6", "ctrl+o", "ctrl+t", "escape")
 )
+_LOOKING = frozenset(
+    [
+        "f6",
+        "ctrl+up",
+        "ctrl+down",
+        "space",
+        "enter",
+        "y",
+        "r",
+        "slash",
+        "n",
+        "N",
+        "upper_n",
+        "escape",
+    ]
+)
+"""Keys of the block cursor that change nothing but what is seen."""
 
 
 class ReplayApp(ChatApp):
@@ -39,18 +56,28 @@ class ReplayApp(ChatApp):
         if isinstance(event, events.Paste):
             return
         is_fresh = not getattr(event, "is_forwarded", True)
-        key = event.key if isinstance(event, events.Key) and is_fresh else None
-        if key is None or self._passes(key):
+        if not isinstance(event, events.Key) or not is_fresh or self._passes(event):
             await super().on_event(event)
 
-    def _passes(self, key: str) -> bool:
-        """Whether a key is for the chat: it moves over the transcript."""
+    def _passes(self, event: events.Key) -> bool:
+        """Whether a key is for the chat: it looks at the transcript."""
+        key = event.key
+        if len(self.screen_stack) > 1:
+            return True
+        if self.is_ready and self.modes.mode == "blocks":
+            if self.verbs.finding.line is not None or key in _LOOKING:
+                return True
+            self.modes.leave()
+        elif self.is_ready and key == "slash":
+            self.run_verb("find")
+            return False
         return not self._steer(key) and key in _SCROLLING
 
     async def _open(self) -> None:
         """Begin to play as soon as the screen stands."""
         await super()._open()
         if self.is_ready:
+            self.presenter.failures.can_retry = False
             self.presenter.title = self._player.recording.title
             self.start(self._play())
 

@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 from agent_tui.session.replay import AT_ONCE, Pace, Player, load_recording
 from agent_tui.tui.canvas import plain_canvas
 from agent_tui.tui.replay import ReplayApp
+from agent_tui.tui.screens.output import OutputScreen
 from tests.tui.chat import as_text
 
 RECORDINGS = sorted((Path(__file__).parent.parent / "cases" / "recordings").glob("*.jsonl"))
@@ -66,6 +67,32 @@ async def test_the_keyboard_steers_the_playing_and_types_nothing() -> None:
         await until(pilot, lambda: pace.is_standing and pace.step == 2)
         await pilot.press("space")
         await until(pilot, app.has_ended.is_set)
+
+
+async def test_a_recording_can_be_searched_and_looked_at() -> None:
+    async with playing(RECORDINGS[0], Pace(AT_ONCE)) as (app, pilot):
+        await until(pilot, app.has_ended.is_set)
+        await pilot.press("slash", *"ends q", "backspace", "backspace", "enter")
+        await until(pilot, lambda: "1 of 1 “ends”" in as_text(app.chrome.rows("hint")))
+        await pilot.press("enter")
+        await until(pilot, lambda: isinstance(app.screen, OutputScreen))
+        await pilot.press("q")
+        await until(pilot, lambda: len(app.screen_stack) == 1)
+        await pilot.press("escape")
+
+        assert app.prompt.text == ""
+        assert "q leave" in as_text(app.chrome.rows("hint"))
+
+
+async def test_keys_of_the_block_cursor_that_do_something_do_nothing_in_a_recording() -> None:
+    async with playing(RECORDINGS[0], Pace(AT_ONCE)) as (app, pilot):
+        await until(pilot, app.has_ended.is_set)
+        for key in ("p", "k", "b", "o", "m"):
+            await pilot.press("f6", key)
+
+            assert app.modes.mode == "none"
+            assert app.prompt.text == ""
+            assert len(app.screen_stack) == 1
 
 
 async def test_the_speed_has_bounds() -> None:

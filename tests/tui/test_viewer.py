@@ -317,3 +317,22 @@ async def test_y_copies_the_selection_if_there_is_one() -> None:
         await c.until(lambda: c.app.copier.text)
 
         assert c.app.copier.text == "two"
+
+
+async def test_ctrl_c_copies_the_selection_and_then_closes() -> None:
+    async with chat() as c:
+        screen = OutputScreen("a", "one two")
+        await look_at(c, screen)
+        await c.pilot.mouse_down(Pages, offset=(2, 0))
+        await c.pilot.hover(Pages, offset=(4, 0))
+        await c.pilot.mouse_up(Pages, offset=(4, 0))
+        await c.until(lambda: c.app.copier.text)
+        c.app.copier.text = ""
+        await c.press("ctrl+c")
+        await c.until(lambda: c.app.copier.text)
+        still_there = c.app.screen is screen
+        screen.clear_selection()
+        await c.press("ctrl+c")
+
+        assert (c.app.copier.text, still_there) == ("one", True)
+        assert c.app.screen is not screen
