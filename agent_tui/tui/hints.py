@@ -49,7 +49,7 @@ def mark_of(text: str) -> str:
 def hint_line(now: Situation, width: int) -> list[Span]:
     """The hints that fit in `width` columns, the most useful ones kept longest."""
     fields = [Field(text, keep) for text, keep in _hints(now)]
-    if now.unseen:
+    if now.unseen and not now.found:
         key = "end" if not now.has_draft else "pgdn"
         fields.insert(0, Field(f"↓ new output below ({key})", 95, "activity"))
     return fit(fields, max(1, width - 2))
@@ -111,8 +111,8 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
 def _cursor_hints(now: Situation) -> list[tuple[str, int]]:
     if now.found:
         return [
-            (now.found, 95),
-            ("n N next, previous", 80),
+            (now.found, 96),
+            ("n/N next", 92),
             ("enter view", 70),
             ("y copy", 60),
             ("/ search", 50),

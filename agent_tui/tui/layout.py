@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -213,32 +213,40 @@ class Layout:
 
     def line_at(self, row: int) -> Line | None:
         """The line at a row, None where there is nothing."""
-        lines, within = self.piece_at(row)
+        _, lines, within = self.piece_at(row)
         return lines[within] if within < len(lines) else None
 
-    def piece_at(self, row: int) -> tuple[list[Line], int]:
-        """The lines of the piece at a row, and which of them it is; no lines where none is."""
+    def piece_at(self, row: int) -> tuple[Piece | None, list[Line], int]:
+        """The piece at a row, its lines, and which of them it is; no lines where none is."""
         starts = self._rows()
         if not 0 <= row < starts[-1]:
-            return [], 0
+            return None, [], 0
         index = bisect_right(starts, row) - 1
         entry = self._entries[index]
         if not entry.is_open:
             self._open(index)
         offset = row - starts[index] - self._gaps[index]
         if not 0 <= offset < entry.height:
-            return [], 0
-        piece = bisect_right(entry.starts, offset) - 1
-        return self._lines(entry.pieces[piece]), offset - entry.starts[piece]
+            return None, [], 0
+        number = bisect_right(entry.starts, offset) - 1
+        piece = entry.pieces[number]
+        return piece, self._lines(piece), offset - entry.starts[number]
 
-    def pieces_of(self, index: int) -> Iterator[tuple[int, list[Line]]]:
-        """The pieces of a block, each drawn as it is asked for: its first row and its lines."""
+    def pieces_of(self, index: int) -> Sequence[Piece]:
+        """The pieces of a block; none is drawn for that."""
         entry = self._entries[index]
         if not entry.is_open:
             self._open(index)
-        for piece in range(len(entry.pieces)):
-            self._measure(index, piece)
-            yield entry.starts[piece], self._lines(entry.pieces[piece])
+        return entry.pieces
+
+    def lines_of(self, index: int, piece: int) -> list[Line]:
+        """The lines of a piece of a block, drawn if need be."""
+        self._measure(index, piece)
+        return self._lines(self._entries[index].pieces[piece])
+
+    def offset_of(self, index: int, piece: int) -> int:
+        """The row within its block that a piece begins with."""
+        return self._entries[index].starts[piece]
 
     def settle_from(self, row: int, rows: int) -> None:
         """Make the heights of `rows` rows exact, going down from a row that stays where it is."""

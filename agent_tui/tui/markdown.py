@@ -39,18 +39,18 @@ class MarkdownPiece:
 
     def __init__(self, look: _Look, text: str, context: Context, *, goes_on: bool) -> None:
         self._look = look
-        self._text = text
+        self.text = text
         self._context = context
         self._goes_on = goes_on
 
     def lines(self, canvas: Canvas) -> list[Line]:
         """The rows at the canvas' width."""
         canvas = self._look.on(canvas)
-        return typeset(self._text, self._context, canvas, goes_on=self._goes_on)
+        return typeset(self.text, self._context, canvas, goes_on=self._goes_on)
 
     def estimate(self, width: int) -> int:
         """About how many rows there are."""
-        return estimate_rows(self._text, width)
+        return estimate_rows(self.text, width)
 
 
 class MarkdownTail:

@@ -11,10 +11,12 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agent_tui.tui.block import Block
+from agent_tui.tui.block import Block, Piece
 from agent_tui.tui.canvas import Canvas, Line
 from agent_tui.tui.finding import Hit, Words
-from agent_tui.tui.layout import Layout, Place
+from agent_tui.tui.layout import Layout
+from agent_tui.tui.markdown import MarkdownPiece, MarkdownTail
+from agent_tui.tui.raw import RawPiece
 from agent_tui.tui.wrap import width_of
 
 _CURSOR = "▌"
@@ -41,8 +43,8 @@ class Marks:
         self._layout = layout
         self._hit: Hit | None = None
         self._places = 0
-        self._place: Place | None = None
-        """The row of what was gone to last; None if it cannot be seen."""
+        self._found: tuple[Piece, int] | None = None
+        """The piece and the row of what was gone to last; None if it cannot be seen."""
         self._lines: Sequence[Line] = ()
         self._spans: Sequence[Span] = ()
         """Those of the piece that was painted last."""
@@ -50,7 +52,7 @@ class Marks:
     def find(self, words: Words | None) -> None:
         """Other words, or none."""
         self.words = words
-        self._hit = self._place = None
+        self._hit = self._found = None
         self._lines = self._spans = ()
 
     def aim(self, hit: Hit, places: int) -> int | None:
@@ -59,23 +61,39 @@ class Marks:
         None if it is not among those that are drawn.
         """
         self._hit, self._places = hit, places
-        self.locate()
-        return None if self._place is None else self._place.offset
+        return self.locate()
 
-    def locate(self) -> None:
-        """Find the row again; where fewer places are drawn than there are, they are the last."""
-        self._place = None
+    def changed(self, block: Block) -> None:
+        """Another look at a block: what was gone to is found again if it is in there."""
+        if self._hit is not None and self._hit.block is block:
+            self.locate()
+
+    def locate(self) -> int | None:
+        """Find the row again. Of a block in pieces only the one with the place is drawn."""
+        self._found = None
         index = None if self._hit is None else self._layout.index_of(self._hit.block)
         if self._hit is None or index is None or self.words is None:
-            return
-        rows = [
-            first + spans[0].row
-            for first, lines in self._layout.pieces_of(index)
-            for spans in places_of(lines, self.words)
-        ]
-        place = self._hit.place - max(0, self._places - len(rows))
-        if 0 <= place < len(rows):
-            self._place = Place(self._hit.block, rows[place])
+            return None
+        place = self._hit.place
+        for number, piece in enumerate(self._layout.pieces_of(index)):
+            count = None
+            if isinstance(piece, MarkdownPiece | MarkdownTail | RawPiece):
+                count = len(self.words.spans(piece.text))
+                if place >= count:
+                    place -= count
+                    continue
+            drawn = places_of(self._layout.lines_of(index, number), self.words)
+            if piece is self._hit.block:
+                count = self._places
+            # Where fewer places are drawn than there are, they are the last.
+            place -= max(0, count - len(drawn)) if count is not None else 0
+            if 0 <= place < len(drawn):
+                self._found = piece, drawn[place][0].row
+                return self._layout.offset_of(index, number) + drawn[place][0].row
+            if count is not None:
+                return None
+            place -= len(drawn)
+        return None
 
     def on(self, strip: Strip, lines: Sequence[Line], row: int) -> Strip:
         """The strip of one of the `lines` of a piece, with its places in reverse video."""
@@ -92,7 +110,8 @@ class Marks:
         place = self._layout.place_of(row)
         if place is None or place.block is not cursor or place.offset < 0:
             return ""
-        return _FOUND if place == self._place else _CURSOR
+        piece, _, within = self._layout.piece_at(row)
+        return _FOUND if self._found == (piece, within) else _CURSOR
 
 
 def places_of(lines: Sequence[Line], words: Words) -> list[list[Span]]:

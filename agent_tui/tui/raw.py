@@ -43,11 +43,11 @@ class RawText:
             self._pieces.append(tail)
         tail.change(text)
 
-    def _piece(self, text: str) -> _RawPiece:
-        return _RawPiece(text, self._margin, self._role)
+    def _piece(self, text: str) -> RawPiece:
+        return RawPiece(text, self._margin, self._role)
 
 
-class _RawPiece:
+class RawPiece:
     """Some lines of it."""
 
     def __init__(self, text: str, margin: tuple[Run, ...], role: str) -> None:
@@ -62,10 +62,12 @@ class _RawPiece:
         self.version += 1
 
     def lines(self, canvas: Canvas) -> list[Line]:
+        """The rows at the canvas' width."""
         shown = "\n".join(clean_lines(printable(self.text), _LINE_LIMIT))
         return canvas.lines([Run(shown)], self._role, lead=self._margin)
 
     def estimate(self, width: int) -> int:
+        """About how many rows there are."""
         return estimate_rows(self.text, width)
 
 

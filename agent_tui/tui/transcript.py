@@ -37,6 +37,8 @@ from agent_tui.tui.selecting import CopyOnRelease, selected_text, with_selection
 _NARROW = 24
 """Cells below which there is no margin."""
 _MARGIN = " "
+_LOOKS = 5
+"""How often the view is moved until a row that was gone to is really in it."""
 _THUMB_STEPS = 8
 """The scrollbar is drawn in eighths of a row; less than that does not show."""
 
@@ -133,6 +135,7 @@ class Transcript(CopyOnRelease, ScrollView, can_focus=False):
             index = self._layout.index_of(block)
             if index is not None:
                 self._layout.update(index)
+                self._marks.changed(block)
         self._arrange(anchor, has_grown=self._layout.height > self._arranged_height)
 
     def discard(self, block: Block) -> None:
@@ -244,7 +247,7 @@ class Transcript(CopyOnRelease, ScrollView, can_focus=False):
         if row is None:
             self._bring_into_view(index)
         else:
-            self._bring_row_into_view(self._layout.top_of(index) + row)
+            self._bring_hit_into_view(index, row)
         self.post_message(self.Changed())
         return row is not None
 
@@ -355,10 +358,18 @@ class Transcript(CopyOnRelease, ScrollView, can_focus=False):
             first = top + height - rows
         self._look_from(first)
 
-    def _bring_row_into_view(self, row: int) -> None:
-        """A third of the view stays above the row, unless it is in view already."""
-        first, rows = self.scroll_offset.y, self._view.height
-        self._look_from(first if first <= row < first + rows else max(0, row - rows // 3))
+    def _bring_hit_into_view(self, index: int, row: int | None) -> None:
+        """A third of the view stays above what was gone to, unless it is in view already."""
+        rows = self._view.height
+        for _ in range(_LOOKS):
+            # What is drawn on the way may be higher or lower than it was guessed to be.
+            first = self.scroll_offset.y
+            top = self._layout.top_of(index) + (row or 0)
+            is_in_view = first <= top < first + rows
+            self._look_from(first if is_in_view else max(0, top - rows // 3))
+            if is_in_view:
+                break
+            row = self._marks.locate()
 
     def _look_from(self, first: int) -> None:
         self.following = first >= self._layout.height - self._view.height
@@ -415,7 +426,7 @@ class Transcript(CopyOnRelease, ScrollView, can_focus=False):
         selection = self.text_selection
         blank = Strip.blank(self._view.width, self.rich_style)
         for y in view:
-            lines, within = self._layout.piece_at(top + y) if canvas is not None else ([], 0)
+            _, lines, within = self._layout.piece_at(top + y)
             if canvas is None or within >= len(lines):
                 yield blank
                 continue
