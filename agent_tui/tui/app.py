@@ -30,6 +30,7 @@ from agent_tui.tui.draft_keeper import DraftKeeper
 from agent_tui.tui.driver import driver_class
 from agent_tui.tui.history import History, history_path
 from agent_tui.tui.leaving import Leaving
+from agent_tui.tui.links import path_of
 from agent_tui.tui.menu import CompletionMenu
 from agent_tui.tui.notify import notifier_of
 from agent_tui.tui.opening import catalogue_of, go_on, greeting, session_of
@@ -176,6 +177,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.verbs = Verbs(self)
         self.is_ready = True
         self.prompt.completions = Completer(session.cwd, self.verbs.hints)
+        self.transcript.folder = session.cwd
         session.subscribe(self._on_event)
         self.presenter.show_history(session.history())
         self._greet()
@@ -342,8 +344,12 @@ class ChatApp(App[None], inherit_bindings=False):
         self.verbs.copy_text(event.text)
 
     def on_transcript_link_opened(self, event: Transcript.LinkOpened) -> None:
-        """A harmless link was clicked."""
-        self.open_url(event.address)
+        """A harmless link was clicked: a file opens in the editor, the rest in the browser."""
+        path = path_of(event.address)
+        if path is None:
+            self.open_url(event.address)
+        else:
+            self.verbs.on_blocks.edit_file(path)
 
     def on_resize(self) -> None:
         """The lines are cut to the new width, once the app knows it; the end stays in view."""

@@ -126,7 +126,11 @@ class BlockVerbs:
         if path is None:
             self._app.flash("There is no file behind this panel.", "quiet")
         else:
-            self._app.start(self._open(path))
+            self.edit_file(path)
+
+    def edit_file(self, path: Path) -> None:
+        """Open a file in the person's editor."""
+        self._app.start(self._open(path))
 
     async def _open(self, path: Path) -> None:
         try:

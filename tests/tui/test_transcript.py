@@ -513,6 +513,17 @@ async def test_links_to_files_open_below_the_folder_only(tmp_path: Path) -> None
         assert app.opened == [inside.as_uri()] * 2
 
 
+@pytest.mark.parametrize("place", ["", ":12", ":12:3", ":12-14", "#L3", "#L3-L5"])
+async def test_a_link_to_a_line_opens_its_file(tmp_path: Path, place: str) -> None:
+    (tmp_path / "a.py").write_text("")
+    async with stage() as (app, transcript, pilot):
+        transcript.folder = tmp_path
+        transcript.action_open_link(f"a.py{place}")
+        await pilot.pause()
+
+        assert app.opened == [(tmp_path / "a.py").as_uri()]
+
+
 async def test_a_link_tells_where_it_leads() -> None:
     async with stage(answer("see [this](https://a.b/c)")) as (_, transcript, pilot):
         await pilot.hover(Transcript, offset=(8, 1))

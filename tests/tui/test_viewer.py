@@ -336,3 +336,24 @@ async def test_ctrl_c_copies_the_selection_and_then_closes() -> None:
 
         assert (c.app.copier.text, still_there) == ("one", True)
         assert c.app.screen is not screen
+
+
+async def test_a_link_to_a_file_of_the_project_opens_in_the_editor(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a b.py").write_text("x")
+    opened: list[Path] = []
+
+    async def edit(app: object, path: Path, environ: object) -> None:
+        opened.append(path)
+
+    monkeypatch.setattr("agent_tui.tui.block_verbs.open_in_editor", edit)
+    async with chat(text("see [it](a%20b.py#L1)"), cwd=tmp_path, size=(60, 12)) as c:
+        await c.say("go")
+        await c.idle()
+        rows_of = c.app.transcript.render_line
+        y = next(y for y in range(c.app.transcript.size.height) if "see it" in rows_of(y).text)
+        await c.pilot.click(type(c.app.transcript), offset=(8, y))
+        await c.until(lambda: opened)
+
+        assert opened == [tmp_path / "a b.py"]
