@@ -17,13 +17,14 @@ from agent_tui.tui.finding import Hit, Words
 from agent_tui.tui.layout import Layout
 from agent_tui.tui.markdown import MarkdownPiece, MarkdownTail
 from agent_tui.tui.raw import RawPiece
-from agent_tui.tui.wrap import width_of
+from agent_tui.tui.restyle import restyled
 
 _CURSOR = "▌"
 """In the margin of each row of the block under the cursor."""
 _FOUND = "▸"
 """In the margin of the row that was gone to."""
-_REVERSE = Style(reverse=True)
+REVERSE = Style(reverse=True)
+"""How what was found is shown."""
 
 
 class Span(NamedTuple):
@@ -102,8 +103,8 @@ class Marks:
         if lines is not self._lines:
             self._lines = lines
             self._spans = [*chain.from_iterable(places_of(lines, self.words))]
-        spans = [span for span in self._spans if span.row == row]
-        return _reversed_at(strip, spans) if spans else strip
+        spans = [(start, end) for of, start, end in self._spans if of == row]
+        return restyled(strip, spans, REVERSE) if spans else strip
 
     def at(self, row: int, cursor: Block) -> str:
         """What stands in the margin of a row; empty for nothing."""
@@ -136,18 +137,6 @@ def _spans(lines: Sequence[Line], starts: Sequence[int], start: int, end: int) -
         if first < last:
             spans.append(Span(row, line.gutter + first, line.gutter + last))
     return spans
-
-
-def _reversed_at(strip: Strip, spans: Sequence[Span]) -> Strip:
-    """A row with some of its characters in reverse video; `spans` are of this row, in order."""
-    text = strip.text
-    pieces: list[Strip] = []
-    done = 0
-    for _, start, end in spans:
-        left, right = width_of(text[:start]), width_of(text[:end])
-        pieces += (strip.crop(done, left), strip.crop(left, right).apply_style(_REVERSE))
-        done = right
-    return Strip.join([*pieces, strip.crop(done, strip.cell_length)])
 
 
 def with_margin(strip: Strip, canvas: Canvas, mark: str) -> Strip:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from rich.segment import Segment
-from rich.style import Style as RichStyle
 from textual import events
 from textual.message import Message
 from textual.selection import Selection
@@ -16,6 +15,8 @@ from textual.strip import Strip
 
 from agent_tui.tui.canvas import Canvas, Line
 from agent_tui.tui.looks import look_of
+from agent_tui.tui.marks import REVERSE
+from agent_tui.tui.restyle import restyled, with_offsets
 from agent_tui.tui.selecting import CopyOnRelease, with_selection
 from agent_tui.tui.texts import DiffText, LongText
 from agent_tui.tui.wrap import width_of
@@ -24,7 +25,6 @@ FOUND_LINES = 100_000
 """More lines are not remembered; the count says so."""
 _SEARCHED_CHARACTERS = 4_000_000
 _GUTTER = 2
-_REVERSE = RichStyle(reverse=True)
 
 
 class _Place(NamedTuple):
@@ -243,7 +243,7 @@ class Pages(CopyOnRelease, can_focus=True):
             strip = strip.crop(self.shift, self.shift + width)
         style = (self._canvas.base + self._canvas.style("cursor")).rich_style
         gutter = Segment(mark + ("‹" if self.shift else " "), style)
-        strip = Strip([gutter, *strip.apply_offsets(start, place.line)])
+        strip = Strip([gutter, *with_offsets(strip, start, place.line)])
         return strip.adjust_cell_length(width, self._canvas.base.rich_style)
 
     def _start_of(self, place: _Place) -> int:
@@ -304,14 +304,10 @@ class Pages(CopyOnRelease, can_focus=True):
 
 def _with_found(strip: Strip, words: str) -> Strip:
     """The places of `words` in reverse video."""
-    text = strip.text
-    lower, wanted = text.lower(), words.lower()
-    pieces: list[Strip] = []
-    end = start = 0
-    while (start := lower.find(wanted, end)) >= 0:
-        cells = [Segment(text[:place]).cell_length for place in (end, start, start + len(wanted))]
-        pieces.append(strip.crop(cells[0], cells[1]))
-        pieces.append(strip.crop(cells[1], cells[2]).apply_style(_REVERSE))
+    text, wanted = strip.text.lower(), words.lower()
+    spans: list[tuple[int, int]] = []
+    end = 0
+    while (start := text.find(wanted, end)) >= 0:
         end = start + len(wanted)
-    last = Segment(text[:end]).cell_length
-    return Strip.join([*pieces, strip.crop(last, strip.cell_length)])
+        spans.append((start, end))
+    return restyled(strip, spans, REVERSE)

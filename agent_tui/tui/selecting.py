@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from rich.color import Color
-from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.message import Message
@@ -13,7 +12,7 @@ from textual.widget import Widget
 
 from agent_tui.tui.canvas import Line
 from agent_tui.tui.layout import Layout
-from agent_tui.tui.wrap import width_of
+from agent_tui.tui.restyle import restyled
 
 
 class Copied(Message):
@@ -53,14 +52,8 @@ def with_selection(line: Line, span: tuple[int, int], colour: Color | None) -> S
     start, end = _characters(line, span)
     if end <= start:
         return line.strip
-    text = line.strip.text
-    left, right = width_of(text[:start]), width_of(text[:end])
     # Textual's own style of a selection has a transparent foreground: the text would vanish.
-    mark = Style(bgcolor=colour)
-    middle = [
-        Segment(piece, (own or Style()) + mark) for piece, own, _ in line.strip.crop(left, right)
-    ]
-    return Strip.join([line.strip.crop(0, left), Strip(middle), line.strip.crop(right)])
+    return restyled(line.strip, [(start, end)], Style(bgcolor=colour))
 
 
 def selected_text(layout: Layout, selection: Selection) -> str:

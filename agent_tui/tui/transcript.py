@@ -32,6 +32,7 @@ from agent_tui.tui.layout import Layout, Place
 from agent_tui.tui.links import safe_address
 from agent_tui.tui.looks import look_of
 from agent_tui.tui.marks import Marks, with_margin
+from agent_tui.tui.restyle import with_offsets
 from agent_tui.tui.selecting import CopyOnRelease, selected_text, with_selection
 
 _NARROW = 24
@@ -406,7 +407,7 @@ class Transcript(CopyOnRelease, ScrollView, can_focus=False):
     def render_line(self, y: int) -> Strip:
         """One row of the view; each character knows its place, for selecting with the mouse."""
         (strip,) = self._rows(range(y, y + 1))
-        return strip.apply_offsets(0, y + self.scroll_offset.y)
+        return with_offsets(strip, 0, y + self.scroll_offset.y)
 
     def _repaint(self) -> None:
         """Paint the rows of the view that look different from what they showed last."""

@@ -143,6 +143,17 @@ async def test_what_is_found_is_reversed_also_where_it_is_wrapped() -> None:
         assert reversed_in(c.app.transcript) == ["two", "words"]
 
 
+async def test_marking_loses_nothing_behind_characters_that_belong_together() -> None:
+    family = "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}"
+    async with chat() as c:
+        await fill(c, answer(f"a {family} needle {family} end"))
+        await c.say("/find needle")
+        await says(c, "1 of 1")
+
+        assert found_row(c.app.transcript) == f"▸  a {family} needle {family} end"
+        assert reversed_in(c.app.transcript) == ["needle"]
+
+
 async def test_slash_on_the_block_cursor_opens_a_line_and_the_draft_stays() -> None:
     async with chat() as c:
         await fill(c, UserBlock("find me"), UserBlock("not this"))

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot
 
@@ -465,6 +466,24 @@ async def test_a_drag_copies_the_words_without_bullets_and_breaks() -> None:
         await pilot.pause()
 
         assert app.copied == ["one two three four five six seven\neight\n\ncode  here"]
+
+
+@pytest.mark.parametrize(
+    "before", ["東京の空", "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}", "e\u0301", "🇩🇪"]
+)
+async def test_a_selection_takes_what_was_pointed_at_behind_wide_characters(before: str) -> None:
+    async with stage(answer(f"{before} abc def")) as (app, transcript, pilot):
+        row = transcript.render_line(1).text
+        column = 3 + cell_len(before) + 1
+        await pilot.mouse_down(Transcript, offset=(column, 1))
+        await pilot.hover(Transcript, offset=(column + 2, 1))
+        await pilot.pause()
+        selected = transcript.render_line(1).text
+        await pilot.mouse_up(Transcript, offset=(column + 2, 1))
+        await pilot.pause()
+
+        assert app.copied == ["abc"]
+        assert selected == row
 
 
 async def test_what_is_selected_can_be_seen() -> None:
