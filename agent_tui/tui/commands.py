@@ -78,6 +78,7 @@ COMMANDS: tuple[Command, ...] = (
         "[now]",
         "ctrl+x s",
     ),
+    Command("retry", "go on with a turn that failed or broke off", "retry"),
     Command("extend", "allow more of the budget that is used up", "extend", "[amount]", "alt+x"),
     Command("finish", "let one last answer follow, without tools", "finish", key="alt+l"),
     Command("usage", "what was spent; export writes a table", "usage", "[export FILE.csv]"),

@@ -185,13 +185,6 @@ class Modes:
         self._app.delivery.settled()
         self._app.redraw()
 
-    def _retry(self) -> None:
-        self.leave()
-        if self._app.delivery.retry():
-            self._app.transcript.follow()
-        else:
-            self._app.flash("That turn is over: there is nothing to try again.", "quiet")
-
     def _block_key(self, key: str) -> bool:
         transcript = self._app.transcript
         block = transcript.cursor
@@ -207,7 +200,8 @@ class Modes:
             case "enter" if block is not None:
                 self._app.verbs.on_blocks.view(block)
             case "r" if block is not None and block.can_retry:
-                self._retry()
+                self.leave()
+                self._app.run_verb("retry")
             case "m" if block is not None and block.can_retry:
                 self.leave()
                 self._app.run_verb("model")

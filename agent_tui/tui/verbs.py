@@ -169,6 +169,15 @@ class Verbs:
             app.redraw()
         return None
 
+    def retry(self, _: str) -> str | None:
+        """Go on with a turn that failed or broke off."""
+        if self._app.is_busy:
+            return "A turn is running."
+        if not self._app.delivery.retry():
+            return "There is nothing to try again."
+        self._app.transcript.follow()
+        return None
+
     def extend(self, argument: str) -> str | None:
         """Allow more of the budget that is used up, as much again or so much."""
         budgets = self._app.session.budgets

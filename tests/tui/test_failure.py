@@ -76,6 +76,19 @@ async def test_r_tries_again_before_what_is_queued() -> None:
         await c.until(lambda: "first" in "".join(c.shown))
 
 
+async def test_retry_says_when_there_is_nothing_to_try() -> None:
+    async with chat(fail("auth", "refused"), text("works now")) as c:
+        await c.say("/retry")
+        early = c.line("hint")
+        await failed(c)
+        await c.say("/retry")
+        await c.until(lambda: "works now" in "".join(c.shown))
+        await c.idle()
+
+        assert "There is nothing to try again." in early
+        assert c.said == ["go"]
+
+
 async def test_m_opens_the_models() -> None:
     async with chat(fail("auth", "refused")) as c:
         await failed(c)
