@@ -33,7 +33,7 @@ class BranchVerbs:
         branches = self._app.session.branches
         if argument == "redo":
             if not branches.can_redo:
-                return "There is nothing to take back: something was said since."
+                return "Nothing to take back: you did not go back, or something was said since."
             self._app.start(self._redo())
             return None
         if argument:

@@ -22,6 +22,8 @@ Lane = Literal["steer", "follow_up"]
 Mode = Literal["one-at-a-time", "all"]
 Phase = Literal["waiting", "answering", "tools", "asking", "retrying", "stopping", "idle"]
 
+NAME_CHARACTERS = 24
+"""Of a command in a delivery sentence: with it, the sentence fits 80 columns."""
 PREVIEW_LINES = 3
 LANE_WORDS: dict[Lane, str] = {"steer": "steer", "follow_up": "next"}
 
@@ -180,10 +182,11 @@ def _steer(moment: Moment, place: int) -> str:
     if moment.phase == "tools" and moment.tools:
         name, seconds = moment.tools[0]
         more = f" and {len(moment.tools) - 1} more" if len(moment.tools) > 1 else ""
-        command = one_line(name, 40)
+        command = one_line(name, NAME_CHARACTERS)
         return f"after `{command}`{more} (running {clock(seconds)}), before step {before}"
     if moment.phase == "asking":
-        return f"after your answer to `{one_line(moment.asking, 40)}`, before step {before}"
+        question = one_line(moment.asking, NAME_CHARACTERS)
+        return f"after your answer to `{question}`, before step {before}"
     if moment.phase == "retrying":
         wait = f" {countdown(moment.retry_in)}" if moment.retry_in is not None else ""
         return f"with the next try{wait}"

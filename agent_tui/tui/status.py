@@ -106,7 +106,7 @@ def turn_fields(status: Status) -> list[Field]:
             fields.append(Field(f"{mark}{status.tokens_per_second:.0f} tok/s", 20))
         if turn.spent.requests:
             fields.append(_cost_field("", turn, 90))
-    elif status.state == "idle":
+    elif status.state == "idle" and not status.notice:
         fields.append(Field("ready", 90, "quiet"))
     if status.activity:
         fields.append(Field(status.activity, 10, "activity"))
