@@ -310,6 +310,7 @@ class ChatApp(App[None], inherit_bindings=False):
     def on_prompt_menu_changed(self, event: Prompt.MenuChanged) -> None:
         """The completion menu opened, moved or closed."""
         self.menu.show(event.items, event.index)
+        self.redraw()
 
     def on_prompt_search_changed(self, event: Prompt.SearchChanged) -> None:
         """The history search began, changed or ended."""

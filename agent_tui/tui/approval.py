@@ -26,6 +26,8 @@ DIFF_LINES = 10_000
 """Lines of a diff that a card shows; it says so if there are more."""
 ROOMY_ROWS = 10
 """From this height on a card says on several rows what does not fit on one."""
+PLACE_ROWS = 5
+"""From this height on it names the working directory."""
 _BLANKS = re.compile(r" {3,}|\t")
 
 ON_APPROVAL = frozenset({"once", "always", "decline", "comment", "card_up", "card_down"})
@@ -130,7 +132,7 @@ def card_rows(
     inner = max(8, width - 4)
     is_roomy = height >= ROOMY_ROWS
     head = _title(request, position, inner, 3 if is_roomy else 1)
-    foot = [cut([(f"in {printable(request.cwd)}", "quiet")], inner)]
+    foot = [cut([(f"in {printable(request.cwd)}", "quiet")], inner)] if height >= PLACE_ROWS else []
     foot += _answers(request, inner, is_roomy=is_roomy)
     body = body_rows(request, inner - 2)
     space = max(1, height - len(head) - len(foot))

@@ -14,6 +14,7 @@ from agent_tui.core.text import one_line
 from agent_tui.tui import hints
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.pending import delivery_sentences
+from agent_tui.tui.room import Room, Wishes, room_for
 from agent_tui.tui.status import Span, cut, status_lines
 from agent_tui.tui.strip import StripView
 from agent_tui.tui.terminal import State as WindowState
@@ -21,9 +22,6 @@ from agent_tui.tui.terminal import State as WindowState
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
 
-SHORT_ROWS, TINY_ROWS, MINUTE_ROWS = 16, 8, 4
-"""Below these heights the screen gives things up."""
-MINIMUM_CARD_ROWS = 5
 FLASH_SECONDS = 6.0
 FLASH_ROWS = 3
 
@@ -72,22 +70,33 @@ class Chrome:
             status.notice = "stopping after this step"
         self._put("status", self.status, list(status_lines(status, width)))
         asked, budget = app.session.approvals.pending, app.session.budgets.pending
-        strip_rows, card_rows = self._heights(bool(asked or budget))
-        self._draw_strip(width, strip_rows)
+        room = self._share_out(is_asked=bool(asked or budget))
+        self._draw_strip(width, room.strip)
         first = asked[0] if asked else None
-        app.card.show(first, len(asked), card_rows, budget=budget)
+        app.card.show(first, len(asked), room.card, budget=budget)
         shown = app.card.asked_id
         if shown is not None and not app.guard.has_seen(shown) and len(app.screen_stack) == 1:
             app.call_after_refresh(app.guard.shown, shown)
 
-    def _heights(self, is_asked: bool) -> tuple[int, int]:
-        """How many rows the strip and the card may have, so that the composer stays in sight."""
-        height = self._app.size.height
-        is_short = height < SHORT_ROWS
-        strip = 1 if is_asked and is_short else max(1, height // 3)
-        pending = strip if self._app.modes.pending.items else 0
-        others = 6 if is_short else 8  # header, a row of transcript, composer, hint, status
-        return strip, max(MINIMUM_CARD_ROWS, min(height // 2, height - others - pending))
+    def _share_out(self, *, is_asked: bool) -> Room:
+        """Give every part its rows; on a small screen some of them go."""
+        app = self._app
+        room = room_for(
+            Wishes(
+                app.size.height,
+                draft=app.prompt.wrapped_document.height,
+                hint=len(self.rows("hint")),
+                menu=app.menu.wanted_rows,
+                has_pending=bool(app.modes.pending.items),
+                is_asked=is_asked,
+            )
+        )
+        chat = app.screen_stack[0]
+        chat.set_class(room.is_short, "-short")
+        chat.set_class(room.is_tiny, "-tiny")
+        chat.set_class(room.is_minute, "-minute")
+        app.menu.rows = room.menu
+        return room
 
     def window_title(self) -> tuple[str, WindowState]:
         """What the window's title says, and the state it carries."""
@@ -102,12 +111,8 @@ class Chrome:
         return name, "failed" if app.presenter.course.has_failed else "idle"
 
     def resized(self) -> None:
-        """Everything is drawn anew; on a small screen some of it goes."""
+        """Everything is drawn anew."""
         self._drawn.clear()
-        chat, height = self._app.screen_stack[0], self._app.size.height
-        chat.set_class(height < SHORT_ROWS, "-short")
-        chat.set_class(height < TINY_ROWS, "-tiny")
-        chat.set_class(height < MINUTE_ROWS, "-minute")
         self.draw()
 
     def _put(self, name: str, widget: Static, rows: list[list[Span]]) -> None:

@@ -7,13 +7,12 @@ from typing import ClassVar
 
 from rich.cells import cell_len
 from textual.content import Content
+from textual.reactive import reactive
 from textual.widget import Widget
 
 from agent_tui.core.text import printable
 from agent_tui.tui.complete import Completion
-
-ROWS = 8
-"""How many entries are in view, where the screen is high enough: never more than a third of it."""
+from agent_tui.tui.room import MOST_MENU_ROWS
 
 
 class CompletionMenu(Widget):
@@ -31,8 +30,15 @@ class CompletionMenu(Widget):
     """
     COMPONENT_CLASSES: ClassVar[set[str]] = {"menu--chosen"}
 
+    rows: reactive[int] = reactive(MOST_MENU_ROWS, layout=True)
+    """How many entries may be in view."""
     _items: Sequence[Completion] = ()
     _index = -1
+
+    @property
+    def wanted_rows(self) -> int:
+        """How many entries there are."""
+        return len(self._items)
 
     def show(self, items: Sequence[Completion], index: int) -> None:
         """Show `items`, `index` chosen (-1 for none); no items hide the list."""
@@ -42,7 +48,7 @@ class CompletionMenu(Widget):
 
     def render(self) -> Content:
         """The entries in view, one a line: a mark on the chosen one, name, explanation."""
-        rows = max(min(ROWS, self.app.size.height // 3), 1)
+        rows = self.rows
         first = min(max(self._index - rows // 2, 0), max(len(self._items) - rows, 0))
         shown = self._items[first : first + rows]
         width = max((cell_len(printable(item.label)) for item in shown), default=0)

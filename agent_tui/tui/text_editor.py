@@ -203,6 +203,8 @@ class TextEditor(TextArea, inherit_bindings=False):
 
     def render_line(self, y: int) -> Strip:
         """One row; a character of several code points is never cut by a change of style."""
+        if not self.size.width:  # Textual cannot wrap its placeholder to nothing
+            return Strip.blank(0)
         strip = super().render_line(y)
         return strip if strip.text.isascii() else strip.simplify()
 
