@@ -18,6 +18,7 @@ from agent_tui.core.usage import Usage
 
 if TYPE_CHECKING:
     from agent_tui.session.approvals import ApprovalRequest
+    from agent_tui.session.breakpoints import Held
     from agent_tui.session.budgets import BudgetRequest
 
 QueueState = Literal["active", "paused"]
@@ -28,6 +29,11 @@ CompactionReason = Literal["threshold", "overflow", "manual", "branch"]
 """`branch`: not the context, but messages that are about to be left."""
 BudgetAnswer = Literal["extend", "finish", "stop"]
 BudgetVerdict = Literal["extend", "finish", "stop", "aborted"]
+
+
+BreakAnswer = Literal["go", "step", "stop"]
+"""Go on; go on and be held before the next model call; stop here."""
+BreakVerdict = Literal["go", "step", "stop", "aborted"]
 
 
 class _SessionEvent:
@@ -139,6 +145,23 @@ class BudgetAnswerEvent(_SessionEvent):
 
 
 @dataclass(frozen=True, slots=True)
+class BreakEvent(_SessionEvent):
+    """A breakpoint: the loop is held until the person lets it go on."""
+
+    held: Held
+    type: Literal["breakpoint"] = "breakpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class BreakEndEvent(_SessionEvent):
+    """It is not held any more; `aborted` when the run was stopped meanwhile."""
+
+    held_id: str
+    verdict: BreakVerdict
+    type: Literal["breakpoint_end"] = "breakpoint_end"
+
+
+@dataclass(frozen=True, slots=True)
 class NoticeEvent(_SessionEvent):
     """Something that the person should know; nothing waits for an answer."""
 
@@ -180,11 +203,15 @@ class HookEndEvent(_SessionEvent):
 
 @dataclass(frozen=True, slots=True)
 class ArgumentsChangedEvent(_SessionEvent):
-    """A hook has changed what a call will do; the message of the model stays as it is."""
+    """A hook, or the person, has changed what a call will do.
+
+    The message of the model stays as it is.
+    """
 
     tool_call_id: str
     tool_name: str
     args: Mapping[str, Any]
+    by_person: bool = False
     type: Literal["arguments_changed"] = "arguments_changed"
 
 
@@ -250,6 +277,8 @@ SessionEvent: TypeAlias = (
     | BudgetWarningEvent
     | BudgetRequestEvent
     | BudgetAnswerEvent
+    | BreakEvent
+    | BreakEndEvent
     | NoticeEvent
     | ServerEvent
     | HookStartEvent

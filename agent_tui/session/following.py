@@ -22,6 +22,8 @@ from agent_tui.session.events import (
     ApprovalRequestEvent,
     AutoRetryEndEvent,
     AutoRetryStartEvent,
+    BreakEndEvent,
+    BreakEvent,
     BudgetAnswerEvent,
     BudgetRequestEvent,
     CompactionEndEvent,
@@ -92,19 +94,24 @@ class Following(Parts):
                 return self.budgets.news()
         return []
 
-    def _gate(self, is_new_turn: bool) -> Awaitable[bool] | None:
-        """Whether a run may begin; None if no budget has anything against it."""
+    def _gate(self, is_new_turn: bool) -> Awaitable[str] | None:
+        """Whether a run may begin; None if nothing has anything against it."""
         if is_new_turn:
             self.budgets.open_turn()
-        if not self.budgets.is_closed(is_new_turn=is_new_turn):
+        is_closed = self.budgets.is_closed(is_new_turn=is_new_turn)
+        if not (is_closed or self.breakpoints.holds_calls):
             return None
         return self._ask_at_gate(is_new_turn)
 
-    async def _ask_at_gate(self, is_new_turn: bool) -> bool:
+    async def _ask_at_gate(self, is_new_turn: bool) -> str:
         passage = await self.budgets.gate(is_new_turn=is_new_turn)
         if passage == "finish":
             self._hooks.without_tools()
-        return passage in ("go", "finish")
+        if passage not in ("go", "finish"):
+            return "A budget is used up"
+        if await self.breakpoints.before_request(is_first=is_new_turn) in ("go", "step"):
+            return ""
+        return "Stopped at a breakpoint"
 
     async def _send(self, event: AnyEvent) -> None:
         self._observe(event)
@@ -127,9 +134,9 @@ class Following(Parts):
                     self._ledger.count_summary(usage, event.model)
             case MessageStartEvent(message=UserMessage() as message):
                 self.checkpoints.begin(message.id)
-            case ApprovalRequestEvent() | BudgetRequestEvent():
+            case ApprovalRequestEvent() | BudgetRequestEvent() | BreakEvent():
                 self._watch.pause()
-            case ApprovalAnswerEvent() | BudgetAnswerEvent():
+            case ApprovalAnswerEvent() | BudgetAnswerEvent() | BreakEndEvent():
                 self._watch.resume()
             case AgentSettledEvent():
                 self._watch.stop()

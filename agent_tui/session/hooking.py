@@ -24,18 +24,20 @@ from agent_tui.core.model import Model
 from agent_tui.core.stream import LlmContext, StreamOptions
 from agent_tui.core.tool import Tool, ToolResult
 from agent_tui.session.approvals import Approvals
+from agent_tui.session.breakpoints import Breakpoints
 from agent_tui.session.budgets import Budgets
 from agent_tui.session.user_hooks import UserHooks
 
 
 class SessionHooks:
-    """Approvals before a call; budgets, a switched model and stops between two steps."""
+    """Breakpoints and approvals before a call; budgets, breakpoints, stops between two steps."""
 
     def __init__(
         self,
         agent: Agent,
         approvals: Approvals,
         budgets: Budgets,
+        breakpoints: Breakpoints,
         user: UserHooks,
         *,
         stop_requested: Callable[[], bool],
@@ -53,6 +55,7 @@ class SessionHooks:
         self._agent = agent
         self._approvals = approvals
         self._budgets = budgets
+        self._breakpoints = breakpoints
         self.user = user
         """The hooks from the settings."""
         self._stop_requested = stop_requested
@@ -136,25 +139,30 @@ class SessionHooks:
             # What is asked about is what would run.
             ctx = replace(ctx, args=changed.args)
             own = replace(own or BeforeToolCall(), args=changed.args)
+        edited = await self._breakpoints.before_tool(ctx, signal)
+        if edited is not None and edited.block:
+            if not signal.aborted:
+                self._request_stop()
+            return edited
+        if edited is not None and edited.args is not None:
+            ctx = replace(ctx, args=edited.args)
+            own = replace(own or BeforeToolCall(), args=edited.args)
         return await self._approvals.before_tool_call(ctx, signal) or own
 
     async def _finish(self, ctx: AfterToolCallContext, signal: AbortSignal) -> AfterToolCall | None:
         own = None
         if self._after_tool_call is not None:
             own = await settled(self._after_tool_call(ctx, signal))
-        if not self.user.has("after_tool"):
-            return own
         if own is not None:
             ctx = _as_changed(ctx, own)
-        changed = await self.user.after_tool(ctx, signal)
-        if changed is None or own is None:
-            return changed or own
-        given = {
-            name: value
-            for name in ("content", "is_error")
-            if not isinstance(value := getattr(changed, name), Unset)
-        }
-        return replace(own, **given)
+        if self.user.has("after_tool"):
+            changed = await self.user.after_tool(ctx, signal)
+            if changed is not None:
+                own = _joined(own, changed)
+                ctx = _as_changed(ctx, changed)
+        if (told := self._breakpoints.told(ctx)) is not None:
+            own = replace(own or AfterToolCall(), content=told)
+        return own
 
     def wind_up(self, end: AgentEndEvent, follow_ups: int) -> Awaitable[list[str]] | None:
         """What the hooks have to say to the end of a turn; None if there are none for it."""
@@ -192,15 +200,18 @@ class SessionHooks:
     async def _pass_gate(
         self, change: NextTurn | None, ctx: TurnContext, signal: AbortSignal
     ) -> NextTurn | None:
-        match await self._budgets.gate(signal):
-            case "finish":
-                return replace(change or NextTurn(), tools=[])
-            case "stop":
-                self._request_stop()
-                if ctx is self._asked_to_stop:
-                    # Something was queued after `_stop` had its say: only an abort still helps.
-                    self._agent.abort("a budget is used up")
-        return change
+        passage = await self._budgets.gate(signal)
+        if passage in ("go", "finish") and await self._breakpoints.before_request(signal) == "stop":
+            self._end_here(ctx, "stopped at a breakpoint")
+        elif passage == "stop":
+            self._end_here(ctx, "a budget is used up")
+        return replace(change or NextTurn(), tools=[]) if passage == "finish" else change
+
+    def _end_here(self, ctx: TurnContext, reason: str) -> None:
+        self._request_stop()
+        if ctx is self._asked_to_stop:
+            # Something was queued after `_stop` had its say: only an abort still helps.
+            self._agent.abort(reason)
 
     async def _stop(self, ctx: TurnContext, signal: AbortSignal) -> bool:
         self._asked_to_stop = ctx
@@ -208,6 +219,18 @@ class SessionHooks:
             return True
         own = self._should_stop_after_turn
         return own is not None and bool(await settled(own(ctx, signal)))
+
+
+def _joined(own: AfterToolCall | None, changed: AfterToolCall) -> AfterToolCall:
+    """The change of the agent's own hook, and on top of it that of a hook from the settings."""
+    if own is None:
+        return changed
+    given = {
+        name: value
+        for name in ("content", "is_error")
+        if not isinstance(value := getattr(changed, name), Unset)
+    }
+    return replace(own, **given)
 
 
 def _as_changed(ctx: AfterToolCallContext, change: AfterToolCall) -> AfterToolCallContext:

@@ -43,6 +43,7 @@ from agent_tui.session.events import (
     ApprovalAnswerEvent,
     ArgumentsChangedEvent,
     AutoRetryStartEvent,
+    BreakEndEvent,
     CompactionEndEvent,
 )
 from agent_tui.session.ledger import Ledger
@@ -151,7 +152,7 @@ class LoopRecord:
             case ArgumentsChangedEvent(tool_call_id=key, args=args):
                 if (run := self._runs.get(key)) is not None:
                     run.args, run.is_changed = args, True
-            case ApprovalAnswerEvent():
+            case ApprovalAnswerEvent() | BreakEndEvent():
                 # Nothing of a batch runs while somebody is asked about it.
                 for run in self._runs.values():
                     run.began = self.clock()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agent_tui.core.messages import AgentMessage
     from agent_tui.session.activity import Activity
     from agent_tui.session.approvals import Approvals
+    from agent_tui.session.breakpoints import Breakpoints
     from agent_tui.session.broadcast import Broadcast
     from agent_tui.session.budgets import Budgets
     from agent_tui.session.checkpoints import Checkpoints
@@ -37,6 +38,8 @@ class Parts(ABC):
 
     agent: Agent
     approvals: Approvals
+    breakpoints: Breakpoints
+    """Where the person wants the loop to be held."""
     budgets: Budgets
     checkpoints: Checkpoints
     """What files held before the agent's tools changed them."""

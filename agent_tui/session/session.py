@@ -24,6 +24,7 @@ from agent_tui.core.registry import find_model
 from agent_tui.session.accounts import Accounts
 from agent_tui.session.activity import Activity
 from agent_tui.session.approvals import ApprovalMode, Approvals
+from agent_tui.session.breakpoints import Breakpoints
 from agent_tui.session.broadcast import Broadcast, Listener
 from agent_tui.session.budgets import Budgets
 from agent_tui.session.checkpoints import Checkpoints
@@ -103,6 +104,7 @@ class Session(Accounts, Kept, Compacting, Working, Following):
         self._ledger = Ledger(agent.state, clock)
         self._recall()
         self.loop_record = self._recorded_loop(clock)
+        self.breakpoints = Breakpoints(lambda: self._ledger.steps, self._post)
         self.budgets = Budgets(
             self._ledger,
             self._watch,
@@ -140,6 +142,7 @@ class Session(Accounts, Kept, Compacting, Working, Following):
             self.agent,
             self.approvals,
             self.budgets,
+            self.breakpoints,
             UserHooks(self.id, self.approvals.cwd, self._post),
             stop_requested=lambda: self._turns.stop_requested,
             request_stop=self._turns.stop_after_step,
@@ -261,6 +264,7 @@ class Session(Accounts, Kept, Compacting, Working, Following):
         """Let the running tools finish, record their results, make no further model call."""
         self._turns.stop_after_step()
         self.budgets.dismiss()
+        self.breakpoints.dismiss()
 
     @property
     def is_running(self) -> bool:
@@ -367,6 +371,8 @@ class Session(Accounts, Kept, Compacting, Working, Following):
             return "idle"
         if self.budgets.pending is not None:
             return f"an answer about the budget: {self.budgets.pending.message}"
+        if self.breakpoints.pending:
+            return f"you: held {self.breakpoints.pending[0].place}"
         sentence = self._activity.sentence(self.turn_steps, self.approvals.pending)
         return f"{sentence}, stopping" if self._turns.is_aborted else sentence
 

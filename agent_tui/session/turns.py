@@ -58,8 +58,8 @@ class _Turn:
         """Go on with the queue although the run was aborted."""
         self.hooked = 0
         """How many follow-ups hooks have asked for."""
-        self.is_refused = False
-        """A budget is used up and no model call may follow."""
+        self.refusal = ""
+        """Why no model call may follow, in a few words; empty if one may."""
         self.interrupt = asyncio.Event()
         """Ends a wait for a retry."""
         self.settled = asyncio.Event()
@@ -97,11 +97,14 @@ class Turns:
         sleep: Callable[[float], Awaitable[object]],
         send: Callable[[AnyEvent], Awaitable[None]],
         post: Callable[[SessionEvent], None],
-        gate: Callable[[bool], Awaitable[bool] | None],
+        gate: Callable[[bool], Awaitable[str] | None],
         fallback: Fallback,
         upkeep: Upkeep,
     ) -> None:
-        """`gate(is_new_turn)` is asked before each run; None lets it begin."""
+        """`gate(is_new_turn)` is asked before each run; None lets it begin.
+
+        What it gives is waited for: why the run may not begin, in a few words, or nothing.
+        """
         self._agent = agent
         self._retries = retries
         self._sleep = sleep
@@ -163,7 +166,7 @@ class Turns:
             await self._settle(turn)
         except BaseException:
             self._finish(turn)
-            if turn.began or turn.is_refused:
+            if turn.began or turn.refusal:
                 self._post(AgentSettledEvent())
             raise
         self._finish(turn)
@@ -304,14 +307,14 @@ class Turns:
                 if await self._may_go_on(turn, self._next_queued()):
                     await self._deliver_queue()
             elif not await self._has_more(turn):
-                if not (turn.is_aborted or turn.is_refused):
+                if not (turn.is_aborted or turn.refusal):
                     await self._upkeep.at_end()
                 if not self._should_deliver(turn):
                     return
 
     async def _has_more(self, turn: _Turn) -> bool:
         """Whether something follows a turn that would be over; a stop says no."""
-        if turn.end is None or turn.is_aborted or turn.stop_requested or turn.is_refused:
+        if turn.end is None or turn.is_aborted or turn.stop_requested or turn.refusal:
             return False
         asked = self.wind_up(turn.end, turn.hooked)
         if asked is None:
@@ -339,22 +342,22 @@ class Turns:
         await self._upkeep.before_run(coming)
         return not turn.is_aborted
 
-    async def _is_allowed(self, turn: _Turn, asked: Awaitable[bool]) -> bool:
+    async def _is_allowed(self, turn: _Turn, asked: Awaitable[str]) -> bool:
         asking = asyncio.ensure_future(asked)
         stopped = asyncio.ensure_future(turn.interrupt.wait())
         try:
             await asyncio.wait((asking, stopped), return_when=asyncio.FIRST_COMPLETED)
-            turn.is_refused = not (asking.done() and asking.result())
+            turn.refusal = asking.result() if asking.done() else "Stopped"
         finally:
             asking.cancel()
             stopped.cancel()
-        return not turn.is_refused
+        return not turn.refusal
 
     def _finish(self, turn: _Turn) -> None:
         self._retries.reset()
         self._fallback.give_back()
         self._turn = None
-        if turn.began or turn.is_refused:
+        if turn.began or turn.refusal:
             self._set_paused(not _ended_by_itself(turn))
         turn.settled.set()
 
@@ -373,7 +376,7 @@ class Turns:
         return [item.message for item in self._agent.queued() if not item.held][:1]
 
     def _should_deliver(self, turn: _Turn) -> bool:
-        if turn.is_refused or not self.has_deliverable():
+        if turn.refusal or not self.has_deliverable():
             return False
         if turn.deliver_next:
             return True
@@ -452,12 +455,12 @@ def is_answer(message: AgentMessage) -> bool:
 
 
 def _not_sent(turn: _Turn) -> str:
-    if turn.is_refused:
-        return "A budget is used up: nothing was sent."
+    if turn.refusal:
+        return f"{turn.refusal}: nothing was sent."
     return "Stopped while room was made for it: nothing was sent."
 
 
 def _ended_by_itself(turn: _Turn) -> bool:
-    if turn.is_aborted or turn.stop_requested or turn.is_refused:
+    if turn.is_aborted or turn.stop_requested or turn.refusal:
         return False
     return turn.end is not None and turn.end.reason in _ENDED_BY_ITSELF
