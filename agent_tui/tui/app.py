@@ -36,6 +36,7 @@ from agent_tui.tui.notify import notifier_of
 from agent_tui.tui.opening import catalogue_of, go_on, greeting, session_of
 from agent_tui.tui.paced import PacedView
 from agent_tui.tui.pacer import Pacer
+from agent_tui.tui.paste import clean
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
 from agent_tui.tui.prompt import Prompt
 from agent_tui.tui.redraw import Redraw
@@ -270,7 +271,9 @@ class ChatApp(App[None], inherit_bindings=False):
     # -- what the person does ----------------------------------------------------------------
 
     async def on_event(self, event: events.Event) -> None:
-        """Keys go first to the mode that borrows the keyboard."""
+        """Keys go first to the mode that borrows the keyboard; no paste is taken as it comes."""
+        if isinstance(event, events.Paste):
+            event.text = clean(event.text)  # Textual's own inputs would draw what is in it
         if (
             self.is_ready
             and len(self.screen_stack) == 1

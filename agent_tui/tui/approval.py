@@ -18,6 +18,8 @@ from textual.widgets import Static
 
 from agent_tui.core.text import printable
 from agent_tui.tui.budget import ON_BUDGET, BudgetQuestion, budget_rows
+from agent_tui.tui.held import ON_HELD, HeldCall, arguments, feet
+from agent_tui.tui.held import head as held_head
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.status import Span, cut
 
@@ -135,6 +137,22 @@ def card_rows(
     foot = [cut([(f"in {printable(request.cwd)}", "quiet")], inner)] if height >= PLACE_ROWS else []
     foot += _answers(request, inner, is_roomy=is_roomy)
     body = body_rows(request, inner - 2)
+    return _with_body(head, body, foot, inner, height, offset)
+
+
+def held_rows(held: HeldCall, width: int, height: int, offset: int) -> tuple[list[Row], int]:
+    """The card of what is held, in at most `height` rows, and the first body row shown."""
+    inner = max(8, width - 4)
+    head, foot = [held_head(held, inner)], feet(held, inner)
+    text = arguments(held)
+    body: list[Row] = [[(row, "")] for row in _text_rows(text, inner - 2)] if text else []
+    return _with_body(head, body, foot, inner, height, offset)
+
+
+def _with_body(
+    head: list[Row], body: list[Row], foot: list[Row], width: int, height: int, offset: int
+) -> tuple[list[Row], int]:
+    """As much of the body as there is room for, and where it begins, clamped to what there is."""
     space = max(1, height - len(head) - len(foot))
     if len(body) > space:
         space = max(1, space - 1)
@@ -142,7 +160,7 @@ def card_rows(
     shown: list[Row] = [[("│ ", "quiet"), *row] for row in body[offset : offset + space]]
     if len(body) > space:
         above, below = offset, len(body) - offset - space
-        shown.append(cut([(_more(above, below), "warning")], inner))
+        shown.append(cut([(_more(above, below), "warning")], width))
     return [*head, *shown, *foot], offset
 
 
@@ -218,13 +236,14 @@ def _more(above: int, below: int) -> str:
 
 
 class ApprovalCard(Static):
-    """Shows the oldest open question, about a call or a budget; hidden while there is none."""
+    """Shows what is held, or the oldest question about a call or a budget; else it is hidden."""
 
     def __init__(self) -> None:
         super().__init__(id="approval")
         self.display = False
         self._request: Request | None = None
         self._budget: BudgetQuestion | None = None
+        self._held: HeldCall | None = None
         self._position = (1, 1)
         self._offset = 0
         self._height = 8
@@ -232,6 +251,8 @@ class ApprovalCard(Static):
     @property
     def presses(self) -> frozenset[str]:
         """The presses that mean something for what is shown."""
+        if self._held is not None:
+            return ON_HELD
         if self._request is not None:
             return ON_APPROVAL
         return frozenset() if self._budget is None else ON_BUDGET
@@ -243,20 +264,25 @@ class ApprovalCard(Static):
         height: int,
         *,
         budget: BudgetQuestion | None = None,
+        held: HeldCall | None = None,
     ) -> None:
-        """Show this question out of `count` in at most `height` rows, else `budget`, or hide."""
-        if request is None or (self._request is not None and request.id != self._request.id):
+        """Show what is held, this question out of `count`, or `budget`, in `height` rows, or hide.
+
+        What is held comes first: it is asked about when it goes on.
+        """
+        before = self.asked_id
+        self._held, self._request, self._budget = held, request, budget
+        if self.asked_id != before:
             self._offset = 0
-        self._request, self._budget = request, budget
         self._position = (1, count)
         self._height = height
-        self.display = request is not None or budget is not None
+        self.display = self.asked_id is not None
         self.draw()
 
     @property
     def asked_id(self) -> str | None:
         """Names the question that is shown."""
-        asked = self._request or self._budget
+        asked = self._held or self._request or self._budget
         return None if asked is None else asked.id
 
     def draw(self) -> None:
@@ -265,7 +291,9 @@ class ApprovalCard(Static):
             return
         rows: list[Row] = []
         width = self.screen.size.width
-        if self._request is not None:
+        if self._held is not None:
+            rows, self._offset = held_rows(self._held, width, self._height, self._offset)
+        elif self._request is not None:
             rows, self._offset = card_rows(
                 self._request, self._position, width, self._height, self._offset
             )

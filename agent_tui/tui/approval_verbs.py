@@ -40,7 +40,10 @@ class ApprovalVerbs:
     # -- answers -----------------------------------------------------------------------------
 
     def yes(self, _: str) -> str | None:
-        """Allow once."""
+        """Allow once; what is held goes on."""
+        breaks = self._app.verbs.on_breaks
+        if breaks.held is not None:
+            return breaks.answer("go")
         return self._answer("once", None)
 
     def no(self, comment: str) -> str | None:

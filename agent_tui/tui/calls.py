@@ -114,18 +114,19 @@ class Calls:
         """The person said no to this call, with these words or none."""
         self._refused[call_id] = why
 
-    def ask(self, call_id: str) -> None:
+    def ask(self, call_id: str, word: str = "asks you") -> None:
         """A question about this call is open: nothing of the step runs until it is answered."""
         for known, call in self._open.items():
-            call.block.wait("asks you" if known == call_id else "waits its turn")
+            call.block.wait(word if known == call_id else "waits its turn")
             self.view.mark(call.block)
 
-    def rename(self, call_id: str, name: str, args: Mapping[str, Any]) -> None:
-        """A hook has changed what this call will do."""
+    def rename(self, call_id: str, name: str, args: Mapping[str, Any], *, by_person: bool) -> None:
+        """A hook, or the person, has changed what this call will do."""
         if (call := self._open.get(call_id)) is not None:
             target = target_of(name, args)
             call.label = target or name
-            call.block.name_target(name, f"{target} (changed by a hook)")
+            by = "edited by you" if by_person else "changed by a hook"
+            call.block.name_target(name, f"{target} ({by})")
             self.view.mark(call.block)
 
     def hook_runs(self, call_id: str) -> None:

@@ -70,10 +70,11 @@ class Chrome:
             status.notice = "stopping after this step"
         self._put("status", self.status, list(status_lines(status, width)))
         asked, budget = app.session.approvals.pending, app.session.budgets.pending
-        room = self._share_out(is_asked=bool(asked or budget))
+        held = app.verbs.on_breaks.held
+        room = self._share_out(is_asked=bool(held or asked or budget))
         self._draw_strip(width, room.strip)
         first = asked[0] if asked else None
-        app.card.show(first, len(asked), room.card, budget=budget)
+        app.card.show(first, len(asked), room.card, budget=budget, held=held)
         shown = app.card.asked_id
         if shown is not None and not app.guard.has_seen(shown) and len(app.screen_stack) == 1:
             app.call_after_refresh(app.guard.shown, shown)
@@ -138,6 +139,7 @@ class Chrome:
             mode=self._app.session.approvals.mode,
             unsaved=self._app.session.unsaved is not None,
             is_shut_in=self._app.settings is not None and self._app.settings.sandbox,
+            holds=bool(self._app.session.breakpoints.words),
             jobs=len(jobs.running) if (jobs := self._app.session.jobs) is not None else 0,
             servers="" if servers is None else servers.mark,
             has_broken_server=servers is not None and servers.has_broken,
@@ -203,6 +205,10 @@ class Chrome:
             case "chord":
                 return "chord"
             case "none":
+                if not self._app.is_ready:
+                    return "composer"
+                if self._app.verbs.on_breaks.held is not None:
+                    return "held"
                 return "card" if self._app.session.approvals.pending else "composer"
 
     def _hint_rows(self, width: int) -> list[list[Span]]:

@@ -91,6 +91,14 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command("pin", "keep the last message out of summaries, or no longer", "pin"),
     Command("diff", "what the agent changed in this turn, or in the session", "diff", "[session]"),
+    Command("loop", "the loop, step by step: sent, answered, run, spent", "loop", key="f2"),
+    Command(
+        "break",
+        "hold before the next model call, each one, or the calls of a tool",
+        "break_",
+        "[each|TOOL|off]",
+    ),
+    Command("step", "go on, and hold before the next model call", "step", key="alt+t"),
     Command("why", "say what the turn is waiting for", "why", key="f3"),
     Command("yes", "allow what is asked, once", "yes", key="alt+y"),
     Command(

@@ -9,7 +9,9 @@ from typing import Literal
 from agent_tui.core.figures import plural
 from agent_tui.tui.status import Field, Span, fit
 
-Place = Literal["composer", "strip", "strip_on_hold", "editor", "cursor", "chord", "card", "replay"]
+Place = Literal[
+    "composer", "strip", "strip_on_hold", "editor", "cursor", "chord", "card", "held", "replay"
+]
 
 MARK = "!"
 """What a shell command of the person's own begins with."""
@@ -94,6 +96,15 @@ def _hints(now: Situation) -> list[tuple[str, int]]:
             return _cursor_hints(now)
         case "chord":
             return [("s stop after this step", 90), ("esc back", 80)]
+        case "held" if not now.stopping:
+            return [
+                ("/yes", 78),
+                ("/step", 76),
+                ("/stop", 77),
+                ("f2 loop", 50),
+                ("enter steer", 80),
+                ("esc stop", 90),
+            ]
         case "card" if not now.stopping:
             return [
                 ("/yes", 78),
@@ -191,6 +202,8 @@ class Heading:
     """Something is not on disk that should be."""
     is_shut_in: bool = False
     """Commands run in a sandbox."""
+    holds: bool = False
+    """Breakpoints are set."""
     jobs: int = 0
     """Commands that run in the background."""
     servers: str = ""
@@ -210,6 +223,8 @@ def header_fields(heading: Heading) -> tuple[list[Field], list[Field]]:
         right.append(Field(f"thinking {heading.thinking}", 40, "quiet"))
     if heading.is_shut_in:
         right.append(Field("sandbox", 45, "quiet"))
+    if heading.holds:
+        right.append(Field("breakpoint", 75, "activity"))
     if heading.jobs:
         right.append(Field(plural(heading.jobs, "job"), 70, "activity"))
     if heading.unsaved:

@@ -19,6 +19,7 @@ OCCASIONS: Mapping[str, Occasion] = {
     "agent_settled": "finished",
     "approval_request": "needs you",
     "budget_request": "budget",
+    "breakpoint": "needs you",
 }
 """Event of the session → what it means to somebody who is away."""
 STALLED_SECONDS = 120.0

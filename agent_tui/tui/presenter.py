@@ -34,6 +34,8 @@ from agent_tui.session.events import (
     ArgumentsChangedEvent,
     AutoRetryEndEvent,
     AutoRetryStartEvent,
+    BreakEndEvent,
+    BreakEvent,
     BudgetAnswerEvent,
     BudgetRequestEvent,
     BudgetWarningEvent,
@@ -69,7 +71,7 @@ class Question:
 
     id: str
     call_id: str
-    """Empty if it is about a budget."""
+    """Empty if it is about a budget or a breakpoint."""
     summary: str
 
 
@@ -264,15 +266,15 @@ class Presenter:
             case CompactionEndEvent():
                 self._summaries.end(event)
             case ArgumentsChangedEvent():
-                self.calls.rename(event.tool_call_id, event.tool_name, event.args)
+                self.calls.rename(
+                    event.tool_call_id, event.tool_name, event.args, by_person=event.by_person
+                )
             case HookStartEvent():
                 self.calls.hook_runs(event.tool_call_id)
             case HookEndEvent():
                 self.calls.hook_ended(event.tool_call_id)
-            case BudgetRequestEvent():
-                self.questions.append(Question(event.request.id, "", "the budget"))
-            case BudgetAnswerEvent():
-                self.questions = [asked for asked in self.questions if asked.id != event.request_id]
+            case BudgetRequestEvent() | BudgetAnswerEvent() | BreakEvent() | BreakEndEvent():
+                self._take_gate(event)
             case AgentSettledEvent():
                 self._settle()
 
@@ -430,6 +432,26 @@ class Presenter:
                 pass  # the call's own end says why it never started
             case _:
                 self.calls.restart_clocks()
+
+    def _take_gate(
+        self, event: BudgetRequestEvent | BudgetAnswerEvent | BreakEvent | BreakEndEvent
+    ) -> None:
+        match event:
+            case BudgetRequestEvent(request=request):
+                self.questions.append(Question(request.id, "", "the budget"))
+            case BudgetAnswerEvent(request_id=key):
+                self._forget_question(key)
+            case BreakEvent(held=held):
+                self.questions.append(Question(held.id, held.tool_call_id, "the breakpoint"))
+                if held.tool_call_id:
+                    self.calls.ask(held.tool_call_id, "held")
+            case BreakEndEvent(held_id=key):
+                self._forget_question(key)
+                if event.verdict in ("go", "step"):
+                    self.calls.restart_clocks()
+
+    def _forget_question(self, key: str) -> None:
+        self.questions = [asked for asked in self.questions if asked.id != key]
 
     # -- the status's words ------------------------------------------------------------------
 

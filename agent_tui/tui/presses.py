@@ -11,6 +11,7 @@ from textual.binding import Binding
 
 from agent_tui.tui.approval import ON_APPROVAL
 from agent_tui.tui.budget import ON_BUDGET
+from agent_tui.tui.held import ON_HELD
 from agent_tui.tui.selecting import Copied
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ Verdict = Literal["once", "always", "decline"]
 
 ANYWHERE = {"interrupt"}
 """Presses that also work while another screen is on top."""
-ON_CARD = ON_APPROVAL | ON_BUDGET
+ON_CARD = ON_APPROVAL | ON_BUDGET | ON_HELD
 """Presses that mean something only while a question is open."""
 
 TOO_EARLY = "The question has only just appeared: read it, then answer."
@@ -35,6 +36,7 @@ _KEYS = {
     "blocks_down": "ctrl+down",
     "expand": "ctrl+o",
     "help": "f1",
+    "loop": "f2",
     "why": "f3",
     "thinking": "ctrl+t",
     "mode": "shift+tab",
@@ -47,6 +49,7 @@ _KEYS = {
     "extend": "alt+x",
     "finish": "alt+l",
     "halt": "alt+s",
+    "step": "alt+t",
     "card_up": "alt+pageup",
     "card_down": "alt+pagedown",
     "page_up": "pageup",
@@ -168,8 +171,13 @@ class Presses:
         self._answer("decline")
 
     def comment(self) -> None:
-        """Decline with a comment: what stands in the composer becomes the comment."""
-        if self._app.guard.may_answer(self._app.session.approvals.pending[0].id):
+        """Decline with a comment: what stands in the composer becomes the comment.
+
+        Of a call that is held, edit the arguments.
+        """
+        if self._app.verbs.on_breaks.held is not None:
+            self._app.verbs.on_breaks.edit_arguments()
+        elif self._app.guard.may_answer(self._app.session.approvals.pending[0].id):
             self._app.prompt.set_text(f"/no {self._app.prompt.expanded_text}")
             self._app.flash("Say why, then enter: it goes to the model.")
         else:
@@ -186,7 +194,8 @@ class Presses:
     def _answer(self, verdict: Verdict) -> None:
         """By key, and therefore not at once: the key may have been meant for something else."""
         app = self._app
-        if app.guard.may_answer(app.session.approvals.pending[0].id):
+        held = app.verbs.on_breaks.held
+        if app.guard.may_answer(held.id if held else app.session.approvals.pending[0].id):
             app.run_verb({"once": "yes", "always": "always", "decline": "no"}[verdict])
         else:
             app.flash(TOO_EARLY, "warning")
@@ -203,9 +212,17 @@ class Presses:
         """No further model call in this turn."""
         self._answer_budget("stop")
 
+    def step(self) -> None:
+        """Go on, and hold before the next model call."""
+        held = self._app.verbs.on_breaks.held
+        if held is not None and self._app.guard.may_answer(held.id):
+            self._app.run_verb("step")
+        else:
+            self._app.flash(TOO_EARLY, "warning")
+
     def _answer_budget(self, verb: str) -> None:
         """By key, and therefore not at once either."""
-        asked = self._app.session.budgets.pending
+        asked = self._app.verbs.on_breaks.held or self._app.session.budgets.pending
         if asked is None:
             return
         if self._app.guard.may_answer(asked.id):
@@ -222,6 +239,10 @@ class Presses:
     def help(self) -> None:
         """Keys and commands."""
         self._app.run_verb("help")
+
+    def loop(self) -> None:
+        """The steps of the loop."""
+        self._app.run_verb("loop")
 
     def why(self) -> None:
         """What is waited for."""

@@ -16,6 +16,7 @@ from agent_tui.tui.approval_verbs import MODES, SCOPES, ApprovalVerbs
 from agent_tui.tui.block_verbs import BlockVerbs
 from agent_tui.tui.blocks import AssistantBlock, ThoughtBlock, ToolBlock
 from agent_tui.tui.branch_verbs import BranchVerbs
+from agent_tui.tui.break_verbs import CHOICES, BreakVerbs
 from agent_tui.tui.budget import more_of
 from agent_tui.tui.commands import COMMANDS, Parsed, unknown_sentence
 from agent_tui.tui.complete import CommandHint
@@ -24,6 +25,7 @@ from agent_tui.tui.delivery import Lane
 from agent_tui.tui.figures import plural
 from agent_tui.tui.find import Find
 from agent_tui.tui.job_verbs import JobVerbs
+from agent_tui.tui.loop_verbs import LoopVerbs
 from agent_tui.tui.mcp_verbs import McpVerbs
 from agent_tui.tui.model_menu import ModelMenu
 from agent_tui.tui.own_commands import OwnCommands
@@ -47,6 +49,8 @@ class Verbs:
         McpVerbs,
         JobVerbs,
         Find,
+        BreakVerbs,
+        LoopVerbs,
     )
     """Classes with further verbs, one for each area that has several."""
 
@@ -61,6 +65,7 @@ class Verbs:
         self.on_context: ContextVerbs = self._parts[ContextVerbs]
         self.on_jobs: JobVerbs = self._parts[JobVerbs]
         self.finding: Find = self._parts[Find]
+        self.on_breaks: BreakVerbs = self._parts[BreakVerbs]
 
     def takes(self, text: str, lane: Lane) -> bool:
         """Do what a text says that is neither a message nor a command of the program."""
@@ -156,6 +161,8 @@ class Verbs:
         app = self._app
         if not app.session.is_running:
             return "Nothing is running."
+        if not argument and self.on_breaks.held is not None:
+            return self.on_breaks.answer("stop")
         asked = app.session.budgets.pending
         if asked is not None and not argument:
             app.session.budgets.answer(asked.id, "stop")
@@ -290,6 +297,7 @@ class Verbs:
             "thinking": lambda: list(THINKING_LEVELS),
             "theme": lambda: [*self._app.theme_names],
             "stop": lambda: ["now"],
+            "break": lambda: [*CHOICES, *(t.name for t in self._app.session.agent.state.tools)],
             "always": lambda: [*SCOPES],
             "trust": lambda: ["no"],
             "usage": lambda: ["export"],
