@@ -16,7 +16,7 @@ from textual.strip import Strip
 from agent_tui.tui.canvas import Canvas, Line
 from agent_tui.tui.looks import look_of
 from agent_tui.tui.marks import REVERSE
-from agent_tui.tui.restyle import restyled, with_offsets
+from agent_tui.tui.restyle import restyled, with_offsets, without_start
 from agent_tui.tui.selecting import CopyOnRelease, with_selection
 from agent_tui.tui.texts import DiffText, LongText
 from agent_tui.tui.wrap import width_of
@@ -239,8 +239,8 @@ class Pages(CopyOnRelease, can_focus=True):
             mark = "▸" if place.line == self.current else "·"
             strip = _with_found(strip, self.words)
         if self.shift:
-            start += len(strip.crop(0, self.shift).text)
-            strip = strip.crop(self.shift, self.shift + width)
+            strip, gone = without_start(strip, self.shift)
+            start += gone
         style = (self._canvas.base + self._canvas.style("cursor")).rich_style
         gutter = Segment(mark + ("‹" if self.shift else " "), style)
         strip = Strip([gutter, *with_offsets(strip, start, place.line)])

@@ -13,7 +13,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.strip import Strip
 
-from agent_tui.tui.wrap import is_narrow
+from agent_tui.tui.wrap import is_narrow, width_of
 
 
 def restyled(strip: Strip, spans: Sequence[tuple[int, int]], style: Style) -> Strip:
@@ -33,6 +33,36 @@ def restyled(strip: Strip, spans: Sequence[tuple[int, int]], style: Style) -> St
         segments.append(Segment(text[done - position :], own))
         position = end
     return Strip([segment for segment in segments if segment.text], strip.cell_length)
+
+
+def without_start(strip: Strip, cells: int) -> tuple[Strip, int]:
+    """What is right of the first `cells` of a row, and how many characters are left of it.
+
+    A wide character that is cut in two is a blank.
+    """
+    segments = [*strip]
+    gone = 0
+    for number, (text, style, _) in enumerate(segments):
+        width = width_of(text)
+        if width > cells:
+            end, used = _end_of(text, cells)
+            rest = Segment(" " * (used - cells) + text[end:], style)
+            return Strip([rest, *segments[number + 1 :]]), gone + end
+        cells -= width
+        gone += len(text)
+    return Strip([]), gone
+
+
+def _end_of(text: str, cells: int) -> tuple[int, int]:
+    """Where the characters end that are in the first `cells`, and the cells they take."""
+    if is_narrow(text):
+        return cells, cells
+    last = used = 0
+    for _, end, width in split_graphemes(text)[0]:
+        if used >= cells:
+            break
+        last, used = end, used + width
+    return last, used
 
 
 def with_offsets(strip: Strip, x: int, y: int) -> Strip:

@@ -260,6 +260,25 @@ async def test_long_lines_are_gone_along_sideways() -> None:
         assert back[0] == "  " + line[:37] + "…"
 
 
+async def test_sideways_no_character_is_lost() -> None:
+    family = "\N{WOMAN}\u200d\N{PERSONAL COMPUTER}"
+    async with chat(size=(20, 12)) as c:
+        line = f"{family}東" * 20
+        pages = await look_at(c, OutputScreen("a", line))
+        seen = set()
+        for shift in range(40):
+            pages.shift, pages.wraps = shift, False
+            pages.changed()
+            row = pages.render_line(0)
+            seen.add(row.cell_length)
+            shown = row.text[2:].strip(" …")
+
+            assert shown in line
+            assert shown.count("東") >= 3
+
+        assert seen == {20}
+
+
 async def test_where_long_lines_are_cut_the_viewer_does_not_wrap_them_either(
     tmp_path: Path,
 ) -> None:
