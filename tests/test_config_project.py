@@ -334,3 +334,12 @@ def test_a_rule_that_makes_no_sense_is_a_sentence(
 
     assert settings.rules.rules == ()
     assert any(sentence in problem for problem in settings.problems)
+
+
+def test_a_project_gives_no_key_another_meaning(home: Path, project: Path) -> None:
+    write(project, '[keys]\nonce = "f9"')
+
+    settings = settings_in(home, project, '[keys]\nwhy = "f9"')
+
+    assert settings.keys == {"why": ("f9",)}
+    assert any("[keys] is not taken from a project" in problem for problem in settings.problems)

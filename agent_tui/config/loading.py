@@ -15,6 +15,7 @@ from typing import Any
 from agent_tui.config.flags import from_flags
 from agent_tui.config.folders import find_folders
 from agent_tui.config.hooks import read_hooks
+from agent_tui.config.keys import read_keys
 from agent_tui.config.mcp import read_servers
 from agent_tui.config.project import with_project
 from agent_tui.config.providers import read_providers
@@ -103,6 +104,7 @@ def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str,
     found = read_scalars(table)
     found["providers"] = read_providers(table.table("providers"))
     found["rules"] = read_rules(table.table("rules"), origin)
+    found["keys"] = read_keys(table.table("keys"))
     found["hooks"] = read_hooks(table.table("hooks"))
     found |= {key: table.switch(key) for key in ("fsync", "sandbox", "sandbox_network")}
     found["mcp_servers"] = read_servers(table.table("mcp"))

@@ -32,6 +32,9 @@ def with_project(
     if project.get("mode") == "full-auto":
         problems.append(f"{file}: mode = 'full-auto' is not taken from a project; say --mode")
         found["mode"] = user.get("mode")
+    if "keys" in project:
+        problems.append(f"{file}: [keys] is not taken from a project")
+        found["keys"] = user.get("keys")
     found["sandbox"] = user.get("sandbox") or project.get("sandbox")
     found["sandbox_network"] = user.get("sandbox_network")
     for key in ("max_iterations", *LIMITS):

@@ -173,6 +173,8 @@ class Settings:
     """`reduced`: nothing on the screen moves by itself; times and counters go on."""
     long_lines: LongLines = "wrap"
     """What becomes of code, tables and output that are wider than the screen."""
+    keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """By action (`config.keys.ACTIONS`), the keys that it has instead of its usual ones."""
     notify: NotifyBy = "bell"
     """How somebody is called who is looking elsewhere."""
     notify_command: str | None = None

@@ -29,6 +29,8 @@ from agent_tui.tui.complete import Completer
 from agent_tui.tui.draft_keeper import DraftKeeper
 from agent_tui.tui.driver import driver_class
 from agent_tui.tui.history import History, history_path
+from agent_tui.tui.incoming import Incoming
+from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.leaving import Leaving
 from agent_tui.tui.links import path_of
 from agent_tui.tui.menu import CompletionMenu
@@ -36,7 +38,6 @@ from agent_tui.tui.notify import notifier_of
 from agent_tui.tui.opening import catalogue_of, go_on, greeting, session_of
 from agent_tui.tui.paced import PacedView
 from agent_tui.tui.pacer import Pacer
-from agent_tui.tui.paste import clean
 from agent_tui.tui.presses import ANYWHERE, ON_CARD, Presses, bindings
 from agent_tui.tui.prompt import Prompt
 from agent_tui.tui.redraw import Redraw
@@ -94,6 +95,8 @@ class ChatApp(App[None], inherit_bindings=False):
         folders = [settings.folders.themes] if settings is not None else []
         self._problems = themes.install(self, folders, settings.theme if settings else None)
         self.theme_names = sorted(themes.theme_files(folders))
+        self.keymap = Keymap(settings.keys if settings is not None else None)
+        """The keys in force."""
         self.now = clock
         self.is_ready = False
         """The session is open. What is sent before waits until it is."""
@@ -106,6 +109,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.stop_keys = StopKeys(clock)
         self.guard = Guard(clock)
         self._presses = Presses(self)
+        self._incoming = Incoming(self)
         self._redraw = Redraw(self)
         self.submitting = Submitting(self)
         self.leaving = Leaving(self)
@@ -114,7 +118,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.transcript = self._make_transcript()
         self.pacer = Pacer(self.transcript.changed_all, clock=clock)
         self.strip = PendingStrip()
-        self.card = ApprovalCard()
+        self.card = ApprovalCard(self.keymap)
         self.menu = CompletionMenu()
         self._history = self._open_history()
         self.prompt = Prompt(history=self._history, id="prompt", placeholder=PLACEHOLDER)
@@ -165,7 +169,9 @@ class ChatApp(App[None], inherit_bindings=False):
         view = PacedView(self.transcript, self.pacer)
         steps = session.agent.max_iterations
         tail = self.settings.tail_lines if self.settings is not None else None
-        self.presenter = Presenter(view, session, self.now, max_steps=steps, tail_lines=tail)
+        self.presenter = Presenter(
+            view, session, self.now, max_steps=steps, tail_lines=tail, keymap=self.keymap
+        )
         self.delivery = Delivery(
             session,
             self.presenter,
@@ -271,28 +277,10 @@ class ChatApp(App[None], inherit_bindings=False):
     # -- what the person does ----------------------------------------------------------------
 
     async def on_event(self, event: events.Event) -> None:
-        """Keys go first to the mode that borrows the keyboard; no paste is taken as it comes."""
-        if isinstance(event, events.Paste):
-            event.text = clean(event.text)  # Textual's own inputs would draw what is in it
-        if (
-            self.is_ready
-            and len(self.screen_stack) == 1
-            and not getattr(event, "is_forwarded", True)
-        ):
-            if isinstance(event, events.Key):
-                if self.modes.key(event.key, event.character) or self._end_of_transcript(event.key):
-                    return
-            elif isinstance(event, events.Paste) and self.modes.paste(event.text):
-                return
-        await super().on_event(event)
-
-    def _end_of_transcript(self, key: str) -> bool:
-        """End, with nothing in the composer to go to the end of."""
-        if key != "end" or not self.prompt.is_blank or self.focused is not self.prompt:
-            return False
-        self.transcript.follow()
-        self.redraw()
-        return True
+        """Keys and pastes are looked at before they are handed on."""
+        taken = self._incoming.take(event)
+        if taken is not None:
+            await super().on_event(taken)
 
     def on_prompt_submitted(self, event: Prompt.Submitted) -> None:
         """A text left the composer."""
@@ -302,6 +290,10 @@ class ChatApp(App[None], inherit_bindings=False):
         """Send a text, and look at the end of the transcript."""
         self.transcript.follow()
         self.delivery.send(text, lane)
+
+    def on_prompt_help_requested(self) -> None:
+        """`?` on the empty composer."""
+        self.run_verb("help")
 
     def on_prompt_quit_requested(self) -> None:
         """Ctrl+D on the empty composer."""
@@ -388,7 +380,9 @@ class ChatApp(App[None], inherit_bindings=False):
         for command in COMMANDS:
             if command.in_palette:
                 act = partial(self.run_verb, command.name)
-                yield SystemCommand(f"/{command.name}", command.summary_with_key, act)
+                yield SystemCommand(
+                    f"/{command.name}", command.summary_with_key(self.keymap.shown), act
+                )
 
     def stop_turn(self) -> None:
         """Abort: the status says so at once, the rest follows."""

@@ -20,6 +20,7 @@ from agent_tui.core.text import printable
 from agent_tui.tui.budget import ON_BUDGET, BudgetQuestion, budget_rows
 from agent_tui.tui.held import ON_HELD, HeldCall, arguments, feet
 from agent_tui.tui.held import head as held_head
+from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.status import Span, cut
 
@@ -128,22 +129,29 @@ def _text_rows(detail: str, width: int) -> tuple[str, ...]:
 
 
 def card_rows(
-    request: Request, position: tuple[int, int], width: int, height: int, offset: int
+    request: Request,
+    position: tuple[int, int],
+    width: int,
+    height: int,
+    offset: int,
+    keymap: Keymap | None = None,
 ) -> tuple[list[Row], int]:
     """The card in at most `height` rows, and the first body row shown, clamped to what there is."""
     inner = max(8, width - 4)
     is_roomy = height >= ROOMY_ROWS
     head = _title(request, position, inner, 3 if is_roomy else 1)
     foot = [cut([(f"in {printable(request.cwd)}", "quiet")], inner)] if height >= PLACE_ROWS else []
-    foot += _answers(request, inner, is_roomy=is_roomy)
+    foot += _answers(request, inner, keymap or Keymap(), is_roomy=is_roomy)
     body = body_rows(request, inner - 2)
     return _with_body(head, body, foot, inner, height, offset)
 
 
-def held_rows(held: HeldCall, width: int, height: int, offset: int) -> tuple[list[Row], int]:
+def held_rows(
+    held: HeldCall, width: int, height: int, offset: int, keymap: Keymap | None = None
+) -> tuple[list[Row], int]:
     """The card of what is held, in at most `height` rows, and the first body row shown."""
     inner = max(8, width - 4)
-    head, foot = [held_head(held, inner)], feet(held, inner)
+    head, foot = [held_head(held, inner)], feet(held, inner, keymap or Keymap())
     text = arguments(held)
     body: list[Row] = [[(row, "")] for row in _text_rows(text, inner - 2)] if text else []
     return _with_body(head, body, foot, inner, height, offset)
@@ -197,7 +205,7 @@ def wrapped(text: str, width: int) -> list[str]:
     return lines
 
 
-def _answers(request: Request, width: int, *, is_roomy: bool) -> list[Row]:
+def _answers(request: Request, width: int, keymap: Keymap, *, is_roomy: bool) -> list[Row]:
     always = ("alt+a always", "/always") if request.rule else ("", "")
     named = " (/always)" if request.rule else ""
     lines = (
@@ -212,7 +220,7 @@ def _answers(request: Request, width: int, *, is_roomy: bool) -> list[Row]:
         ("alt+y once", always[0], "alt+n no"),
         ("/yes", always[1], "/no"),
     )
-    texts = [" · ".join(key for key in keys if key) for keys in lines]
+    texts = [keymap.shown(" · ".join(key for key in keys if key)) for keys in lines]
     keys = next((text for text in texts if cell_len(text) <= width), texts[-1])
     rows: list[Row] = [cut([(keys, "key")], width)]
     if request.rule and keys in texts[:2]:
@@ -238,8 +246,9 @@ def _more(above: int, below: int) -> str:
 class ApprovalCard(Static):
     """Shows what is held, or the oldest question about a call or a budget; else it is hidden."""
 
-    def __init__(self) -> None:
+    def __init__(self, keymap: Keymap) -> None:
         super().__init__(id="approval")
+        self._keymap = keymap
         self.display = False
         self._request: Request | None = None
         self._budget: BudgetQuestion | None = None
@@ -292,13 +301,15 @@ class ApprovalCard(Static):
         rows: list[Row] = []
         width = self.screen.size.width
         if self._held is not None:
-            rows, self._offset = held_rows(self._held, width, self._height, self._offset)
+            rows, self._offset = held_rows(
+                self._held, width, self._height, self._offset, self._keymap
+            )
         elif self._request is not None:
             rows, self._offset = card_rows(
-                self._request, self._position, width, self._height, self._offset
+                self._request, self._position, width, self._height, self._offset, self._keymap
             )
         elif self._budget is not None:
-            rows = budget_rows(self._budget, width)
+            rows = budget_rows(self._budget, width, self._keymap)
         self.update(painted_lines(rows))
 
     def scroll_body(self, rows: int) -> None:

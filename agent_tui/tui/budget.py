@@ -8,6 +8,7 @@ from typing import Protocol
 from rich.cells import cell_len
 
 from agent_tui.core.limits import LimitKind, Meter
+from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.status import Span, cut
 
 Row = list[Span]
@@ -32,14 +33,14 @@ class BudgetQuestion(Protocol):
         """The budget that "extend" would set: `$1.00`."""
 
 
-def budget_rows(question: BudgetQuestion, width: int) -> list[Row]:
+def budget_rows(question: BudgetQuestion, width: int, keymap: Keymap | None = None) -> list[Row]:
     """The card, on lines of at most `width` cells; the ways to answer are always among them."""
     inner = max(8, width - 4)
     said = "Everything so far is kept; no model call is made before you answer."
     rows: list[Row] = [cut([(f"The budget is used up: {question.message}", "title")], inner)]
     if cell_len(said) <= inner:
         rows.append([(said, "quiet")])
-    rows.append(cut([(_answers(question.offer, inner), "key")], inner))
+    rows.append(cut([(_answers(question.offer, inner, keymap or Keymap()), "key")], inner))
     return rows
 
 
@@ -68,11 +69,12 @@ _MEASURES: dict[LimitKind, str] = {
 }
 
 
-def _answers(offer: str, width: int) -> str:
+def _answers(offer: str, width: int, keymap: Keymap) -> str:
     texts = (
         f"alt+x extend to {offer} · alt+l one last answer, without tools · alt+s stop here",
         f"alt+x extend to {offer} · alt+l last answer, no tools · alt+s stop",
         "alt+x extend · alt+l last answer · alt+s stop",
         "/extend · /finish · /stop",
     )
-    return next((text for text in texts if cell_len(text) <= width), texts[-1])
+    shown = [keymap.shown(text) for text in texts]
+    return next((text for text in shown if cell_len(text) <= width), shown[-1])

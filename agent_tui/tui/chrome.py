@@ -168,6 +168,7 @@ class Chrome:
                 app.is_on_hold,
                 width,
                 rows,
+                self._app.keymap,
             )
         )
 
@@ -211,6 +212,10 @@ class Chrome:
                     return "held"
                 return "card" if self._app.session.approvals.pending else "composer"
 
+    def keys_now(self) -> list[str]:
+        """Every hint that is true now, whether or not there is room for it in the line."""
+        return hints.all_hints(self._situation(), self._app.keymap)
+
     def _hint_rows(self, width: int) -> list[list[Span]]:
         flash = self._flash
         if flash is not None and self._app.now() < flash.until:
@@ -222,4 +227,4 @@ class Chrome:
             label, typed = "find: ", line
         if typed is not None:
             return [cut([(label, "quiet"), (typed + "▏", "")], width - 2)]
-        return [hints.hint_line(self._situation(), width)]
+        return [hints.hint_line(self._situation(), width, self._app.keymap)]

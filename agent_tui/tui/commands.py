@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,10 +31,9 @@ class Command:
         """Whether the command means nothing without what follows."""
         return self.argument.isupper() and not self.argument.startswith("[")
 
-    @property
-    def summary_with_key(self) -> str:
-        """What it does, and the key that does the same."""
-        return f"{self.summary} ({self.key})" if self.key else self.summary
+    def summary_with_key(self, shown: Callable[[str], str]) -> str:
+        """What it does, and the key that does the same, as `shown` names it."""
+        return f"{self.summary} ({shown(self.key)})" if self.key else self.summary
 
     @property
     def usage(self) -> str:
@@ -44,6 +43,7 @@ class Command:
 
 COMMANDS: tuple[Command, ...] = (
     Command("help", "keys and commands", "help", key="f1"),
+    Command("keys", "what the terminal sends for a key, and what that does", "keys"),
     Command("model", "pick a model, or name one", "model", "[PROVIDER/ID]", "ctrl+l"),
     Command(
         "fallback",

@@ -11,17 +11,22 @@ from agent_tui.tui.answer import View
 from agent_tui.tui.banner import error_sentence
 from agent_tui.tui.blocks import NoticeBlock
 from agent_tui.tui.figures import clock
+from agent_tui.tui.keymap import Keymap
 
-ACTIONS = "f6: r tries again · m picks another model · enter shows the details"
+
+def _actions(keymap: Keymap) -> str:
+    """What the keys on it do."""
+    first = keymap.shown("f6: r tries again")
+    return f"{first} · m picks another model · enter shows the details"
 
 
 class FailureBlock(NoticeBlock):
     """The error of a turn; its last line names what can be done while nothing has been yet."""
 
-    def __init__(self, error: ErrorInfo, model: str = "") -> None:
+    def __init__(self, error: ErrorInfo, model: str = "", keymap: Keymap | None = None) -> None:
         """`model` is `provider/id`, empty if it is not known."""
         self._sentence = error_sentence(error)
-        super().__init__(f"{self._sentence}\n{ACTIONS}", "error")
+        super().__init__(f"{self._sentence}\n{_actions(keymap or Keymap())}", "error")
         self._details = _details(error, model)
         self._is_open = True
 
@@ -43,10 +48,11 @@ class FailureBlock(NoticeBlock):
 class Failures:
     """The failure that something can be done about, at most one."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: View, keymap: Keymap) -> None:
         self.can_retry = True
         """False in a recording: what failed there has failed."""
         self._view = view
+        self._keymap = keymap
         self._last: FailureBlock | None = None
 
     def show(self, error: ErrorInfo, messages: Sequence[AgentMessage] = ()) -> None:
@@ -54,7 +60,7 @@ class Failures:
         self.close()
         answers = [message for message in messages if isinstance(message, AssistantMessage)]
         model = f"{answers[-1].provider}/{answers[-1].model}" if answers else ""
-        self._last = FailureBlock(error, model)
+        self._last = FailureBlock(error, model, self._keymap)
         self._view.append(self._last)
         if not self.can_retry:
             self.close()

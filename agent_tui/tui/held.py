@@ -9,6 +9,7 @@ from typing import Any, Protocol
 from rich.cells import cell_len
 
 from agent_tui.core.text import printable
+from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.status import Span, cut
 
 Row = list[Span]
@@ -48,7 +49,7 @@ def arguments(held: HeldCall) -> str:
     return json.dumps(held.args, indent=2, ensure_ascii=False) if held.tool_name else ""
 
 
-def feet(held: HeldCall, width: int) -> list[Row]:
+def feet(held: HeldCall, width: int, keymap: Keymap) -> list[Row]:
     """The ways on; the shortest form names commands alone."""
     edit = " · alt+e edit the arguments" if held.tool_name else ""
     short = " · alt+e edit" if held.tool_name else ""
@@ -58,7 +59,8 @@ def feet(held: HeldCall, width: int) -> list[Row]:
         f"alt+y go on · alt+t one step{short} · alt+s stop",
         "/yes · /step · /stop",
     )
-    keys = next((text for text in texts if cell_len(text) <= width), texts[-1])
+    shown = [keymap.shown(text) for text in texts]
+    keys = next((text for text in shown if cell_len(text) <= width), shown[-1])
     said = "Everything so far is kept; what you send is delivered when it goes on."
     rows: list[Row] = [[(said, "quiet")]] if cell_len(said) <= width and not held.tool_name else []
     return [*rows, cut([(keys, "key")], width)]

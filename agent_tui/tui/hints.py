@@ -6,13 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from agent_tui.config.keys import Place as KeyPlace
 from agent_tui.core.figures import plural
+from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.status import Field, Span, fit
 
 Place = Literal[
     "composer", "strip", "strip_on_hold", "editor", "cursor", "chord", "card", "held", "replay"
 ]
 
+_PLACES: dict[str, KeyPlace] = {"strip": "strip", "strip_on_hold": "strip", "cursor": "blocks"}
 MARK = "!"
 """What a shell command of the person's own begins with."""
 
@@ -48,13 +51,21 @@ def mark_of(text: str) -> str:
     return MARK * 2 if text.startswith(MARK * 2) else MARK
 
 
-def hint_line(now: Situation, width: int) -> list[Span]:
+def hint_line(now: Situation, width: int, keymap: Keymap | None = None) -> list[Span]:
     """The hints that fit in `width` columns, the most useful ones kept longest."""
-    fields = [Field(text, keep) for text, keep in _hints(now)]
+    keymap, place = keymap or Keymap(), _PLACES.get(now.place, "press")
+    fields = [Field(keymap.shown(text, place), keep) for text, keep in _hints(now)]
     if now.unseen and not now.found:
         key = "end" if not now.has_draft else "pgdn"
         fields.insert(0, Field(f"↓ new output below ({key})", 95, "activity"))
     return fit(fields, max(1, width - 2))
+
+
+def all_hints(now: Situation, keymap: Keymap) -> list[str]:
+    """What the keys do now, the most useful ones first."""
+    place = _PLACES.get(now.place, "press")
+    ordered = sorted(_hints(now), key=lambda hint: -hint[1])
+    return [keymap.shown(text, place) for text, _ in ordered]
 
 
 def _hints(now: Situation) -> list[tuple[str, int]]:

@@ -20,6 +20,8 @@ from textual._ansi_sequences import ANSI_SEQUENCES_KEYS
 from textual._xterm_parser import XTermParser
 from textual.message import Message
 
+from agent_tui.config.keys import ACTIONS
+
 ESC_SECONDS = 0.010
 """How long an escape character alone may still become a sequence."""
 ALT_SECONDS = 0.1
@@ -27,67 +29,30 @@ ALT_SECONDS = 0.1
 SEQUENCE_SECONDS = 1.0
 """How long a sequence may take to arrive before it is given up."""
 
+_SELECTING = {
+    "select_left": "cursor_left(True)",
+    "select_right": "cursor_right(True)",
+    "select_up": "cursor_up(True)",
+    "select_down": "cursor_down(True)",
+    "select_line_start": "cursor_line_start(True)",
+    "select_line_end": "cursor_line_end(True)",
+    "select_word_left": "cursor_word_left(True)",
+    "select_word_right": "cursor_word_right(True)",
+}
 COMPOSER_KEYS: Mapping[str, str] = {
-    "enter": "enter",
-    "alt+enter": "follow_up",
-    "tab": "tab",
-    "ctrl+s": "now",
-    "ctrl+enter": "now",
-    "ctrl+j": "newline",
-    "shift+enter": "newline",
+    **{
+        key: _SELECTING.get(name, name)
+        for name, action in ACTIONS.items()
+        if action.place == "composer"
+        for key in action.keys
+    },
     "escape": "close_popup",
-    "up": "cursor_up",
-    "down": "cursor_down",
-    "ctrl+r": "search",
-    "ctrl+g": "edit_externally",
-    "alt+v": "expand_chip",
-    "ctrl+d": "delete_or_quit",
-    "left": "cursor_left",
-    "right": "cursor_right",
-    "ctrl+b": "cursor_left",
-    "ctrl+f": "cursor_right",
-    "ctrl+left": "cursor_word_left",
-    "ctrl+right": "cursor_word_right",
-    "alt+left": "cursor_word_left",
-    "alt+right": "cursor_word_right",
-    "alt+b": "cursor_word_left",
-    "alt+f": "cursor_word_right",
-    "home": "cursor_line_start",
-    "end": "cursor_line_end",
-    "ctrl+a": "cursor_line_start",
-    "ctrl+e": "cursor_line_end",
-    "shift+left": "cursor_left(True)",
-    "shift+right": "cursor_right(True)",
-    "shift+up": "cursor_up(True)",
-    "shift+down": "cursor_down(True)",
-    "shift+home": "cursor_line_start(True)",
-    "shift+end": "cursor_line_end(True)",
-    "ctrl+shift+left": "cursor_word_left(True)",
-    "ctrl+shift+right": "cursor_word_right(True)",
-    "f7": "select_all",
-    "backspace": "delete_left",
-    "ctrl+h": "delete_left",
-    "shift+backspace": "delete_left",
-    "delete": "delete_right",
-    "ctrl+w": "delete_word_left",
-    "alt+backspace": "delete_word_left",
-    "ctrl+backspace": "delete_word_left",
-    "alt+d": "delete_word_right",
-    "alt+delete": "delete_word_right",
-    "ctrl+u": "delete_to_start_of_line",
-    "ctrl+k": "delete_to_end_of_line_or_delete_line",
     "ctrl+c": "copy",
     "super+c": "copy",
     "ctrl+x": "cut",
     "super+x": "cut",
-    "ctrl+v": "paste",
-    "super+v": "paste",
-    "ctrl+z": "undo",
-    "super+z": "undo",
-    "ctrl+y": "redo",
-    "ctrl+shift+z": "redo",
 }
-"""What each key does in the composer; every other key goes on to the app."""
+"""What each usual key does in the composer; every other key goes on to the app."""
 
 _ESC = "\x1b"
 _PASTE_START = "\x1b[200~"
@@ -125,6 +90,20 @@ def teach_alt_enter() -> None:
     """Make Textual's parser know Alt+Enter on plain terminals."""
     table = cast("dict[str, Any]", ANSI_SEQUENCES_KEYS)  # a dict that is declared read-only
     table.update(dict.fromkeys(ALT_ENTER_SEQUENCES, _ALT_ENTER))
+
+
+class _Piece(str):
+    """A sequence in the form that the parser reads."""
+
+    __slots__ = ("raw",)
+    raw: str
+    """As the terminal sent it."""
+
+
+def raw_of(event: events.Key) -> str:
+    """What the terminal sent for a key; empty if it did not come from one."""
+    raw = vars(event).get("raw", "")
+    return str(raw)
 
 
 class InputReader:
@@ -245,6 +224,10 @@ class InputReader:
         except Exception:
             self._renew_parser()
             return []
+        for event in found:
+            if isinstance(event, events.Key):
+                sent = getattr(piece, "raw", piece)
+                vars(event)["raw"] = sent if sent.startswith(_ESC) else event.character or sent
         return found
 
     def _renew_parser(self) -> None:
@@ -256,8 +239,14 @@ class InputReader:
         self._parser.last_x, self._parser.last_y = old.last_x, old.last_y
 
 
-def _usual(match: re.Match[str]) -> str:
+def _usual(match: re.Match[str]) -> _Piece:
     """The sequence in a form whose modifiers Textual's parser reads."""
+    piece = _Piece(_readable(match))
+    piece.raw = match[0]
+    return piece
+
+
+def _readable(match: re.Match[str]) -> str:
     sequence = match[0]
     last = sequence[-1]
     if match["alt"]:

@@ -101,6 +101,9 @@ class Modes:
         if key == "escape":
             self.leave()
             return True
+        if key == "question_mark" and self.mode != "chord":
+            self._app.run_verb("help")
+            return True
         keys = {"strip": self._strip_key, "blocks": self._block_key, "chord": self._chord_key}
         used = keys[self.mode](key)
         if not used:

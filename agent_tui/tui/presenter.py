@@ -59,6 +59,7 @@ from agent_tui.tui.countdown import Countdown
 from agent_tui.tui.course import Course
 from agent_tui.tui.failure import Failures
 from agent_tui.tui.grouping import GroupedView
+from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.pending import Lane, Moment, Phase
 from agent_tui.tui.status import Status, summary_line
 from agent_tui.tui.summaries import Summaries
@@ -86,6 +87,7 @@ class Presenter:
         *,
         max_steps: int | None = None,
         tail_lines: int | None = None,
+        keymap: Keymap | None = None,
     ) -> None:
         """`max_steps`: after so many steps a turn ends, without a question.
 
@@ -105,6 +107,7 @@ class Presenter:
         self._view = GroupedView(view, tail_lines)
         self.calls = Calls(self._view, now)
         """The panels."""
+        self._keymap = keymap or Keymap()
         self._account = account
         self._now = now
         self._tally = Tally(now)
@@ -118,7 +121,7 @@ class Presenter:
         self._users: dict[str, UserBlock] = {}
         self._retry = Countdown(view, now)
         self._summaries = Summaries(self.say)
-        self.failures = Failures(self._view)
+        self.failures = Failures(self._view, self._keymap)
         """The turn that failed last."""
         self._banner: tuple[NoticeBlock, str] | None = None
 
@@ -319,6 +322,7 @@ class Presenter:
         pending = 0 if self.course.stops_to_send else self._pending
         step = 0 if self.unanswered_prompt is not None else self._tally.steps
         said, keys = stop_banner(step, calls.killed, len(calls.changed), pending)
+        keys = self._keymap.shown(keys)
         banner = NoticeBlock(f"{said}\n{keys}" if keys else said, "stopped")
         self._view.append(banner)
         self._banner = (banner, said) if keys else None

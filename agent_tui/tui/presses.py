@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from textual.binding import Binding
 
+from agent_tui.config.keys import ACTIONS
 from agent_tui.tui.approval import ON_APPROVAL
 from agent_tui.tui.budget import ON_BUDGET
 from agent_tui.tui.held import ON_HELD
@@ -26,42 +27,13 @@ ON_CARD = ON_APPROVAL | ON_BUDGET | ON_HELD
 
 TOO_EARLY = "The question has only just appeared: read it, then answer."
 
-_KEYS = {
-    "interrupt": "ctrl+c",
-    "escape": "escape",
-    "chord": "ctrl+x",
-    "pending_up": "alt+up",
-    "pending_down": "alt+down",
-    "blocks_up": "f6,ctrl+up",
-    "blocks_down": "ctrl+down",
-    "expand": "ctrl+o",
-    "help": "f1",
-    "loop": "f2",
-    "why": "f3",
-    "thinking": "ctrl+t",
-    "mode": "shift+tab",
-    "model": "ctrl+l",
-    "palette": "ctrl+p",
-    "once": "alt+y",
-    "always": "alt+a",
-    "decline": "alt+n",
-    "comment": "alt+e",
-    "extend": "alt+x",
-    "finish": "alt+l",
-    "halt": "alt+s",
-    "step": "alt+t",
-    "card_up": "alt+pageup",
-    "card_down": "alt+pagedown",
-    "page_up": "pageup",
-    "page_down": "pagedown",
-}
-
 
 def bindings() -> list[Binding]:
-    """One binding a press, by its name, so that a configuration can move it to another key."""
+    """One binding a press, by its usual keys: others were turned into those before."""
+    presses = {name: action for name, action in ACTIONS.items() if action.place == "press"}
     return [
-        Binding(keys, f"press('{name}')", name.replace("_", " "), priority=True, id=name)
-        for name, keys in _KEYS.items()
+        Binding(",".join(action.keys), f"press('{name}')", name.replace("_", " "), priority=True)
+        for name, action in presses.items()
     ]
 
 

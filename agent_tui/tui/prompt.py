@@ -63,6 +63,12 @@ class Prompt(TextEditor):
         prompt: Prompt
 
     @dataclass
+    class HelpRequested(Message):
+        """`?` on the empty editor."""
+
+        prompt: Prompt
+
+    @dataclass
     class StashChanged(Message):
         """A draft was put on or taken from the stash; `count` is how many lie there now."""
 
@@ -207,7 +213,10 @@ class Prompt(TextEditor):
                 event.stop()
         elif (character := typed(event)) is not None:
             event.stop()
-            self.type(character)
+            if character == "?" and not self.text:
+                self.post_message(self.HelpRequested(self))
+            else:
+                self.type(character)
 
     def action_enter(self) -> None:
         """Take the chosen entry of the menu, or begin a line after a backslash, or send."""

@@ -7,7 +7,7 @@ one item in place takes the focus, and gives it back.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -16,6 +16,7 @@ from textual.message import Message
 from textual.widgets import Static, TextArea
 
 from agent_tui.core.text import printable
+from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.pending import LANE_WORDS, PREVIEW_LINES, Queued, preview, text_of_item
 from agent_tui.tui.status import Span, cut
@@ -39,6 +40,7 @@ class StripView:
     columns: int = 80
     rows: int = 8
     """How many rows it may have: a third of the screen, less where others need them."""
+    keymap: Keymap = field(default_factory=Keymap)
 
 
 def strip_rows(view: StripView) -> tuple[list[Row], list[Row]]:
@@ -47,9 +49,11 @@ def strip_rows(view: StripView) -> tuple[list[Row], list[Row]]:
     Where there is little room previews get shorter, then items are left out and counted.
     """
     if view.rows < 3:
-        return [[(f" {len(view.items)} pending · alt+↑ selects", "quiet")]], []
+        key = view.keymap.shown("alt+↑ selects")
+        return [[(f" {len(view.items)} pending · {key}", "quiet")]], []
     has_footer = view.rows >= 7
-    footer = [_rule(KEYS_ON_HOLD if view.on_hold else KEYS, view)] if has_footer else []
+    keys = view.keymap.shown(KEYS_ON_HOLD if view.on_hold else KEYS, "strip")
+    footer = [_rule(keys, view)] if has_footer else []
     header = [_rule("", view, title="Pending, on hold" if view.on_hold else "Pending")]
     space = view.rows - len(header) - len(footer)
     drawn = [_item_rows(view, index, PREVIEW_LINES) for index in range(len(view.items))]
@@ -100,8 +104,8 @@ def _rule(text: str, view: StripView, title: str = "") -> Row:
     width = view.columns - 3
     lead = f"{title} " if title else "── "
     tail = f"{text} " if text else ""
-    if len(lead) + len(tail) > width:
-        tail = tail[: width - len(lead) - 1] + "…"
+    while len(lead) + len(tail) > width and " · " in tail:
+        tail = f"{tail.rpartition(' · ')[0]} "  # rather no hint than half of one
     rest = "─" * max(0, width - len(lead) - len(tail))
     return [(f" {lead}{tail}{rest}" if text or title else rest, "quiet")]
 

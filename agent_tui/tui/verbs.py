@@ -92,7 +92,16 @@ class Verbs:
         """Keys and commands."""
         from agent_tui.tui.screens.help import HelpScreen
 
-        self._app.push_screen(HelpScreen(self.own.rows()))
+        app = self._app
+        now = app.chrome.keys_now()
+        app.push_screen(HelpScreen(self.own.rows(), app.keymap, now, app.prompt.type))
+        return None
+
+    def keys(self, _: str) -> str | None:
+        """What the terminal sends for each key."""
+        from agent_tui.tui.screens.keys import KeysScreen
+
+        self._app.push_screen(KeysScreen(self._app.keymap))
         return None
 
     def why(self, _: str) -> str | None:

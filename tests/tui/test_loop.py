@@ -94,6 +94,20 @@ async def test_enter_shows_details_r_the_request_and_y_copies_it_without_a_key()
         assert "say [red]hi[/]" in json.dumps(request)
 
 
+async def test_page_keys_move_while_lines_are_drawn_anew() -> None:
+    async with chat(*[text("Hi.")] * 8, size=(40, 12)) as c:
+        for number in range(8):
+            await c.say(f"say {number}")
+            await c.idle()
+        screen = await opened(c)
+        await c.pilot.resize_terminal(24, 6)
+
+        for keys, place in ((("pageup",), 3), (("pageup", "pageup"), 1), (("k", "pagedown"), 6)):
+            await c.press(*keys)
+            assert screen.step is not None
+            assert screen.step.number == place
+
+
 async def test_b_holds_the_next_model_call_and_takes_it_back() -> None:
     async with chat(text("Hi.")) as c:
         await opened(c)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
 from textual.widgets import Static
 
 from agent_tui.tui.commands import COMMANDS
+from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.screens.page import Page
 from agent_tui.tui.status import Span
@@ -43,16 +45,25 @@ KEYS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def help_rows(width: int, own: Sequence[tuple[str, str]] = ()) -> list[list[Span]]:
+def help_rows(
+    width: int,
+    own: Sequence[tuple[str, str]] = (),
+    keymap: Keymap | None = None,
+    now: Sequence[str] = (),
+) -> list[list[Span]]:
     """Keys, then commands, then the person's own (usage, explanation).
 
     There is one column of explanations where two do not fit, wrapped to `width`.
     """
-    wide = width >= 90
-    rows: list[list[Span]] = [[("Keys", "title")]]
+    wide, keymap = width >= 90, keymap or Keymap()
+    rows: list[list[Span]] = [[("esc closes · so does typing", "quiet")], []]
+    if now:
+        rows += [[("Now", "title")], *_now_rows(now, width), []]
+    rows.append([("Keys", "title")])
     if wide:
         rows.append([(f"  {'':<19}{'while a turn runs':<42}between turns", "quiet")])
-    for key, running, idle in KEYS:
+    for usual, running, idle in KEYS:
+        key = keymap.named(usual)
         if wide:
             rows.append([(f"  {key:<19}", "key"), (f"{running:<42}", ""), (idle, "")])
         else:
@@ -61,8 +72,7 @@ def help_rows(width: int, own: Sequence[tuple[str, str]] = ()) -> list[list[Span
                 rows += _entry("", f"idle: {idle}", width)
     rows += [[], [("Commands", "title")]]
     for command in COMMANDS:
-        key = f" ({command.key})" if command.key else ""
-        rows += _entry(command.usage, command.summary + key, width, column=24)
+        rows += _entry(command.usage, command.summary_with_key(keymap.shown), width, column=24)
     if own:
         rows += [[], [("Your templates and skills", "title")]]
     for usage, summary in own:
@@ -70,8 +80,13 @@ def help_rows(width: int, own: Sequence[tuple[str, str]] = ()) -> list[list[Span
     return [
         *rows,
         [],
-        *_entry("", "A message that begins with a path is a message. esc closes this page.", width),
+        *_entry("", "A message that begins with a path is a message.", width),
     ]
+
+
+def _now_rows(now: Sequence[str], width: int) -> list[list[Span]]:
+    lines = textwrap.wrap(" · ".join(each.replace(" ", "\xa0") for each in now), max(8, width - 2))
+    return [[(f"  {line}".replace("\xa0", " "), "")] for line in lines]
 
 
 def _entry(key: str, text: str, width: int, column: int = 20) -> list[list[Span]]:
@@ -87,16 +102,28 @@ def _entry(key: str, text: str, width: int, column: int = 20) -> list[list[Span]
 
 
 class HelpScreen(Page[None]):
-    """Scrolls; Esc, q or F1 closes it."""
+    """Scrolls; Esc or F1 closes it, and so does typing, which goes to the composer."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f1", "close", "Close"),
+        Binding("escape,f1", "close", "Close"),
     ]
 
-    def __init__(self, own: Sequence[tuple[str, str]] = ()) -> None:
-        """`own` are usage and explanation of each command of the person's own."""
+    def __init__(
+        self,
+        own: Sequence[tuple[str, str]],
+        keymap: Keymap,
+        now: Sequence[str],
+        type_: Callable[[str], None],
+    ) -> None:
+        """`own` are usage and explanation of each command of the person's own.
+
+        `now` says what the keys do now; `type_` types into the composer.
+        """
         super().__init__()
+        self._now = now
+        self._type = type_
         self._own = own
+        self._keymap = keymap
 
     def compose(self) -> ComposeResult:
         """One scrolling page."""
@@ -109,7 +136,15 @@ class HelpScreen(Page[None]):
 
     def on_resize(self) -> None:
         """Wrap to the new width: margins and scroll bar take six columns."""
-        self.query_one(Static).update(painted_lines(help_rows(self.app.size.width - 6, self._own)))
+        rows = help_rows(self.app.size.width - 6, self._own, self._keymap, self._now)
+        self.query_one(Static).update(painted_lines(rows))
+
+    def on_key(self, event: events.Key) -> None:
+        """Who types has read enough; nothing of it is lost."""
+        if event.is_printable and event.character is not None:
+            event.stop()
+            self.dismiss(None)
+            self._type(event.character)
 
     def action_close(self) -> None:
         """Back to the chat."""

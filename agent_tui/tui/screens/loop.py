@@ -37,6 +37,9 @@ class LoopScreen(Page[None]):
         Binding("b", "act('hold')", "Hold"),
         Binding("j", "move(1)", "Down"),
         Binding("k", "move(-1)", "Up"),
+        # Textual's own page keys fail while a line is drawn anew.
+        Binding("pageup", "move(-5)", "Page up", priority=True),
+        Binding("pagedown", "move(5)", "Page down", priority=True),
     ]
 
     def __init__(
@@ -145,7 +148,9 @@ class LoopScreen(Page[None]):
     def action_move(self, rows: int) -> None:
         """Another step."""
         options = self.query_one(OptionList)
-        (options.action_cursor_down if rows > 0 else options.action_cursor_up)()
+        if self._shown:
+            at = options.highlighted or 0
+            options.highlighted = max(0, min(len(self._shown) - 1, at + rows))
 
     def action_close(self) -> None:
         """Back to the chat."""
