@@ -14,7 +14,7 @@ from typing import TextIO
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.errors import ErrorInfo
 from agent_tui.core.events import AgentEndEvent, EndReason, MessageEndEvent, ToolExecutionStartEvent
-from agent_tui.core.messages import AssistantMessage, CompactionSummaryMessage
+from agent_tui.core.messages import AssistantMessage, CompactionSummaryMessage, UserMessage
 from agent_tui.core.text import one_line, printable
 from agent_tui.session.described import describe_model
 from agent_tui.session.events import (
@@ -42,12 +42,14 @@ _EXIT_BY_REASON: dict[EndReason, int] = {
 }
 
 
-def run_prompt(session: Session, prompt: str, *, as_json: bool, out: TextIO, err: TextIO) -> int:
+def run_prompt(
+    session: Session, prompt: str | UserMessage, *, as_json: bool, out: TextIO, err: TextIO
+) -> int:
     """Run `prompt` to its end and return the exit code; SIGINT and SIGTERM abort the turn."""
     return asyncio.run(_run(session, prompt, _Report(as_json, out, err)))
 
 
-async def _run(session: Session, prompt: str, report: _Report) -> int:
+async def _run(session: Session, prompt: str | UserMessage, report: _Report) -> int:
     session.subscribe(report.see)
     report.on_closed = lambda: session.abort("standard output was closed")
     restore = _abort_on_signals(session, report)

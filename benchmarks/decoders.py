@@ -118,7 +118,7 @@ WHOLE_CALLS = ("gemini", "ollama")
 
 
 def wire_of(api: str) -> Wire:
-    wire: Wire = import_module(f"agent_tui.providers.{api.replace('-', '_')}")._WIRE
+    wire: Wire = import_module(f"agent_tui.providers.{api.replace('-', '_')}").WIRE
     return wire
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -43,7 +44,11 @@ from agent_tui.cli.program import app
 from agent_tui.cli.standard_input import prompt_text
 from agent_tui.cli.standard_output import reserved_output
 from agent_tui.core.text import printable
-from agent_tui.launch import settings_for
+from agent_tui.launch import exit_with, settings_for
+
+if TYPE_CHECKING:
+    from agent_tui.core.messages import UserMessage
+    from agent_tui.session.session import Session
 
 
 @app.command()
@@ -91,6 +96,10 @@ def run(
         str | None,
         typer.Argument(help="What to do; what is piped in follows it. Left out or -: only that."),
     ] = None,
+    image: Annotated[
+        list[Path] | None,
+        typer.Option("--image", metavar="FILE", help="A picture to send along; may be repeated."),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the events, one JSON object a line.")
     ] = False,
@@ -136,11 +145,22 @@ def run(
     _say(NOT_TRUSTED if settings.asks_for_trust else None, *settings.problems)
     session = build_session(settings, unattended=True)
     _say(session.approvals.problem, *session.kit.notices)
-    text = prompt_text(prompt)
-    text = session.kit.expanded(text) or text
+    message = _message(session, prompt_text(prompt), image or [])
     with reserved_output() as out:
-        code = run_prompt(session, text, as_json=as_json, out=out, err=sys.stderr)
+        code = run_prompt(session, message, as_json=as_json, out=out, err=sys.stderr)
     raise typer.Exit(code)
+
+
+def _message(session: Session, text: str, files: list[Path]) -> UserMessage:
+    """The prompt with its pictures: those that options name, and those that it names itself."""
+    from agent_tui.core.errors import InvalidInputError
+
+    try:
+        message, notice = session.compose(session.kit.expanded(text) or text, files)
+    except InvalidInputError as error:
+        exit_with(error.message)
+    _say(notice or None)
+    return message
 
 
 def _say(*sentences: str | None) -> None:

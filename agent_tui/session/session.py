@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import random
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -24,6 +24,7 @@ from agent_tui.core.registry import find_model
 from agent_tui.session.accounts import Accounts
 from agent_tui.session.activity import Activity
 from agent_tui.session.approvals import ApprovalMode, Approvals
+from agent_tui.session.attachments import message_of
 from agent_tui.session.breakpoints import Breakpoints
 from agent_tui.session.broadcast import Broadcast, Listener
 from agent_tui.session.budgets import Budgets
@@ -230,6 +231,16 @@ class Session(Accounts, Kept, Compacting, Working, Following):
             await self._turns.run(lambda: self.agent.prompt(self._with_news(input), images), said)
         finally:
             self._hooks.give_tools_back()
+
+    def compose(self, text: str, files: Sequence[Path] = ()) -> tuple[UserMessage, str]:
+        """A message that says `text`, with the pictures that it names and those in `files`.
+
+        And a sentence if there is something to say of it, else an empty text.
+
+        Raises:
+            InvalidInputError: A picture cannot be sent.
+        """
+        return message_of(text, files, self.cwd, self.agent.state.model)
 
     async def continue_(self) -> None:
         """Like `Agent.continue_`, but returns when the session is settled."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from agent_tui.core.abort import AbortSignal
 from agent_tui.core.messages import ImageBlock, TextBlock
+from agent_tui.core.pictures import IMAGE_BYTES, type_of
 from agent_tui.core.tool import Tool, ToolResult
 from agent_tui.tools.files import EDITED_BYTES, chunks, opened
 from agent_tui.tools.memory import FileMemory
@@ -18,8 +19,6 @@ from agent_tui.tools.output import LIMIT_BYTES, LIMIT_LINES, Excerpt, head
 from agent_tui.tools.paths import Refused, real_path, size_text
 from agent_tui.tools.slots import Slots
 
-IMAGE_BYTES = 3_500_000
-"""What providers take as one picture, before base64."""
 PROBED_BYTES = 8192
 BOM = b"\xef\xbb\xbf"
 
@@ -48,7 +47,7 @@ def read_tool(cwd: Path, slots: Slots, memory: FileMemory) -> Tool:
         real = real_path(name, cwd)
         with opened(real, name) as (descriptor, info):
             start = os.read(descriptor, PROBED_BYTES)
-            mime_type = _image_type(start)
+            mime_type = type_of(start)
             if mime_type and info.st_size <= IMAGE_BYTES:
                 return _image(name, mime_type, start + b"".join(chunks(descriptor, signal)))
             if b"\0" in start:
@@ -157,16 +156,3 @@ def _image(name: str, mime_type: str, data: bytes) -> ToolResult:
     note = f"{name} is a picture ({mime_type}, {size_text(len(data))})."
     picture = ImageBlock(data=base64.b64encode(data).decode("ascii"), mime_type=mime_type)
     return ToolResult([TextBlock(text=note), picture], details=_details(name, 0, 0, 0))
-
-
-def _image_type(start: bytes) -> str | None:
-    """The media type by the content's signature and first structure, not by the name."""
-    if start.startswith(b"\x89PNG\r\n\x1a\n") and start[12:16] == b"IHDR":
-        return "image/png"
-    if start.startswith(b"\xff\xd8\xff"):
-        return "image/jpeg"
-    if start.startswith((b"GIF87a", b"GIF89a")):
-        return "image/gif"
-    if start.startswith(b"RIFF") and start[8:12] == b"WEBP":
-        return "image/webp"
-    return None

@@ -291,6 +291,11 @@ class ChatApp(App[None], inherit_bindings=False):
         self.transcript.follow()
         self.delivery.send(text, lane)
 
+    def on_prompt_paste_requested(self) -> None:
+        """Ctrl+V with nothing copied here."""
+        if self.is_ready:
+            self.run_verb("paste")
+
     def on_prompt_help_requested(self) -> None:
         """`?` on the empty composer."""
         self.run_verb("help")

@@ -60,12 +60,12 @@ _LIVE_THOUGHT_ROWS = 3
 class UserBlock(Block):
     """What the person said. A long text, such as a paste, is collapsed."""
 
-    def __init__(self, text: str, *, mark: str | None = None) -> None:
-        """`mark` is a thin line above, e.g. "↳ steered before step 8"."""
+    def __init__(self, text: str, *, mark: str | None = None, pictures: Sequence[str] = ()) -> None:
+        """`mark` is a thin line above, e.g. "↳ steered before step 8"; `pictures` go below."""
         super().__init__()
         self._source = text
         self._mark = printable(mark) if mark else ""
-        self._lines = [*clean_lines(printable(text).strip("\n"), _LINE_LIMIT)]
+        self._lines = [*clean_lines(printable(text).strip("\n"), _LINE_LIMIT), *pictures]
         self._pieces = self._cut()
 
     @property

@@ -214,7 +214,7 @@ class Calls:
         block.finish(
             _status_before(message),
             summary=size_of(name, message.text, details, is_error=message.is_error),
-            text=text_of_call(message.text, details),
+            text=text_of_call(message.text, details, message.content),
             details=details if isinstance(details, dict) else None,
         )
         self._name_range(block, name, details)
@@ -275,7 +275,7 @@ class Calls:
         block.finish(
             status,
             summary=size_of(name, result.text, result.details, is_error=event.is_error),
-            text=text_of_call(result.text, result.details),
+            text=text_of_call(result.text, result.details, result.content),
             details=result.details if isinstance(result.details, dict) else None,
             now=now,
         )

@@ -1,4 +1,4 @@
-"""Copying out of the program: the desktop's clipboard, the terminal's, and always our own."""
+"""The clipboard: copying by the best way there is, always into our own too; pictures from it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
 
+from agent_tui.core.pictures import type_of
 from agent_tui.core.text import without_surrogates
 
 LIMIT_BYTES = 74_000
@@ -43,6 +44,19 @@ class Clipboard:
         self._write(f"\x1b]52;c;{base64.b64encode(data).decode()}\x07")
         return "terminal"
 
+    async def picture(self) -> bytes | None:
+        """The picture on the desktop's clipboard; None if there is none, or no tool to get it."""
+        for command in self._readers():
+            data = await self._output(command)
+            if data and type_of(data[:64]) is not None:
+                return data
+        return None
+
+    @property
+    def can_read_pictures(self) -> bool:
+        """Whether there is a tool for that here."""
+        return bool(self._readers())
+
     @property
     def way(self) -> str:
         """What `copy` will try first: a tool's name or "terminal"."""
@@ -64,6 +78,43 @@ class Clipboard:
         if environ.get("TMUX"):
             wanted.append(["tmux", "load-buffer", "-w", "-"])
         return [command for command in wanted if self._find(command[0])]
+
+    def _readers(self) -> list[Sequence[str]]:
+        wanted: list[Sequence[str]] = []
+        if sys.platform == "darwin":
+            wanted.append(["pngpaste", "-"])
+        if self._environ.get("WAYLAND_DISPLAY"):
+            wanted.append(["wl-paste", "--no-newline", "--type", "image/png"])
+        if self._environ.get("DISPLAY"):
+            wanted.append(["xclip", "-selection", "clipboard", "-t", "image/png", "-o"])
+        return [command for command in wanted if self._find(command[0])]
+
+    async def _output(self, command: Sequence[str]) -> bytes | None:
+        """What `command` prints, if it ends well in time."""
+        program = self._find(command[0])
+        if program is None:
+            return None
+        try:
+            process = await asyncio.create_subprocess_exec(
+                program,
+                *command[1:],
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                env=dict(self._environ),
+                start_new_session=True,
+            )
+        except OSError:
+            return None
+        try:
+            async with asyncio.timeout(_TOOL_SECONDS):
+                data, _ = await process.communicate()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+            return None
+        return data if process.returncode == 0 else None
 
     def _find(self, name: str) -> str | None:
         return shutil.which(name, path=self._environ.get("PATH"))

@@ -125,6 +125,7 @@ COMMANDS: tuple[Command, ...] = (
     Command("raw", "show messages as they were written, or rendered", "raw"),
     Command("find", "search the whole transcript", "find", "[TEXT]"),
     Command("copy", "copy the last answer", "copy"),
+    Command("paste", "attach the picture that is on the clipboard", "paste_picture", key="ctrl+v"),
     Command("edit", "edit the draft in $EDITOR", "edit", key="ctrl+g"),
     Command("theme", "list the themes, or switch to one", "theme", "[NAME]"),
     Command("tools", "the tools that the model may call, and where they come from", "tools"),

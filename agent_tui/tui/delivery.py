@@ -46,6 +46,9 @@ class ChatSession(Protocol):
     async def prompt(self, input: AgentMessage) -> None:
         """Run a turn."""
 
+    def compose(self, text: str) -> tuple[UserMessage, str]:
+        """A message with the pictures that the text names, and what there is to say of it."""
+
     async def continue_(self) -> None:
         """Go on with an interrupted turn."""
 
@@ -109,8 +112,10 @@ class Delivery:
 
     def send(self, text: str, lane: Lane) -> None:
         """Send a text that is not empty."""
-        message = UserMessage(content=text)
         try:
+            message, notice = self._session.compose(text)
+            if notice:
+                self._presenter.say(notice, "warning")
             if not self.is_busy:
                 self._presenter.sending(message)
                 self._begin(self._prompt(message))

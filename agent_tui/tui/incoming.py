@@ -8,6 +8,7 @@ from textual import events
 
 from agent_tui.config.keys import Place
 from agent_tui.tui.paste import clean
+from agent_tui.tui.picture_verbs import dropped
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
@@ -27,7 +28,11 @@ class Incoming:
             return event
         if isinstance(event, events.Paste):
             event.text = clean(event.text)  # Textual's own inputs would draw what is in it
-            return None if self._is_chat and self._app.modes.paste(event.text) else event
+            if self._is_chat and self._app.modes.paste(event.text):
+                return None
+            if self._is_chat and (mention := dropped(event.text, self._app.session.cwd)):
+                event.text = mention
+            return event
         if not isinstance(event, events.Key):
             return event
         key = event if self._app.keymap.is_usual else self._as_usual(event)

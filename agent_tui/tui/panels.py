@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from agent_tui.core.pictures import labels_of
 from agent_tui.core.text import one_line
 from agent_tui.tui.figures import count, plural
 
@@ -141,8 +142,9 @@ def _lines(text: str) -> int:
     return text.count("\n") + (not text.endswith("\n")) if text else 0
 
 
-def text_of_call(text: str, details: object) -> str:
-    """What a panel shows of a result: its text, and where the person's own code failed."""
+def text_of_call(text: str, details: object, content: object = ()) -> str:
+    """What a panel shows of a result: text, pictures, and where the person's own code failed."""
+    text = "\n".join(part for part in (text, *labels_of(content)) if part)
     trace = details.get("trace") if isinstance(details, Mapping) else None
     if not isinstance(trace, list) or not trace:
         return text

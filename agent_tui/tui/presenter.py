@@ -26,6 +26,7 @@ from agent_tui.core.messages import (
     UserMessage,
     text_of,
 )
+from agent_tui.core.pictures import labels_of
 from agent_tui.session.events import (
     AgentSettledEvent,
     AnyEvent,
@@ -382,7 +383,7 @@ class Presenter:
     def _show_user(self, message: UserMessage, mark: str | None) -> None:
         self.title = self.title or message.text
         if message.id not in self._users:
-            block = UserBlock(message.text, mark=mark)
+            block = UserBlock(message.text, mark=mark, pictures=labels_of(message.content))
             self._users[message.id] = block
             block.message_id = message.id
             self._view.append(block)

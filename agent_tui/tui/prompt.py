@@ -63,6 +63,12 @@ class Prompt(TextEditor):
         prompt: Prompt
 
     @dataclass
+    class PasteRequested(Message):
+        """The key for it, with nothing copied here: the desktop may have a picture."""
+
+        prompt: Prompt
+
+    @dataclass
     class HelpRequested(Message):
         """`?` on the empty editor."""
 
@@ -255,6 +261,13 @@ class Prompt(TextEditor):
     def action_newline(self) -> None:
         """Begin a new line."""
         self.type("\n")
+
+    def action_paste(self) -> None:
+        """Insert what was copied in this program; else the app may know of a picture."""
+        if self.app.clipboard:
+            super().action_paste()
+        else:
+            self.post_message(self.PasteRequested(self))
 
     def action_delete_or_quit(self) -> None:
         """Delete to the right; on the empty editor ask to quit."""

@@ -30,6 +30,7 @@ from agent_tui.tui.mcp_verbs import McpVerbs
 from agent_tui.tui.model_menu import ModelMenu
 from agent_tui.tui.own_commands import OwnCommands
 from agent_tui.tui.own_shell import OwnShell
+from agent_tui.tui.picture_verbs import PictureVerbs
 from agent_tui.tui.session_verbs import SessionVerbs
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class Verbs:
         Find,
         BreakVerbs,
         LoopVerbs,
+        PictureVerbs,
     )
     """Classes with further verbs, one for each area that has several."""
 

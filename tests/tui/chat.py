@@ -181,7 +181,7 @@ async def chat(
 ) -> AsyncIterator[Chat]:
     """The app on a screen of its own, its session open."""
     script_model, clock = ScriptedModel(script), Clock()
-    model = Model("test", "m", cost=prices)
+    model = agent.pop("model", None) or Model("test", "m", cost=prices)
     session = Session.open(
         Agent(model, stream_fn=script_model, tools=tools, **agent),
         cwd=cwd,

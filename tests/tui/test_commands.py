@@ -6,6 +6,7 @@ import pytest
 
 from agent_tui.tui.commands import COMMANDS, completions, find, parse, suggest, unknown_sentence
 from agent_tui.tui.verbs import Verbs
+from tests.tui.chat import chat
 
 
 @pytest.mark.parametrize(
@@ -66,3 +67,17 @@ def test_every_command_has_a_verb_and_a_name_of_its_own() -> None:
     owners = (Verbs, *Verbs.PARTS)
     actions = [command.action for command in COMMANDS]
     assert [a for a in actions if not any(callable(getattr(o, a, None)) for o in owners)] == []
+
+
+async def test_every_command_is_done_by_exactly_one_part() -> None:
+    async with chat() as c:
+        verbs = c.app.verbs
+        owners = [verbs, *vars(verbs)["_parts"].values()]
+        done_by = {
+            command.name: [
+                type(owner).__name__ for owner in owners if hasattr(owner, command.action)
+            ]
+            for command in COMMANDS
+        }
+
+        assert [name for name, found in done_by.items() if len(found) != 1] == []
