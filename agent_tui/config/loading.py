@@ -106,7 +106,7 @@ def _from_file(path: Path, problems: list[str], origin: RuleOrigin) -> dict[str,
     found["rules"] = read_rules(table.table("rules"), origin)
     found["keys"] = read_keys(table.table("keys"))
     found["hooks"] = read_hooks(table.table("hooks"))
-    found |= {key: table.switch(key) for key in ("fsync", "sandbox", "sandbox_network")}
+    found |= {key: table.switch(key) for key in ("fsync", "sandbox", "sandbox_network", "vim")}
     found["mcp_servers"] = read_servers(table.table("mcp"))
     table.finish()
     if "model" in found:

@@ -175,6 +175,8 @@ class Settings:
     """What becomes of code, tables and output that are wider than the screen."""
     keys: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By action (`config.keys.ACTIONS`), the keys that it has instead of its usual ones."""
+    vim: bool = False
+    """Vim's keys in the composer."""
     notify: NotifyBy = "bell"
     """How somebody is called who is looking elsewhere."""
     notify_command: str | None = None

@@ -47,6 +47,7 @@ from agent_tui.tui.strip import ItemEditor, PendingStrip
 from agent_tui.tui.submitting import Submitting
 from agent_tui.tui.terminal import on_signals
 from agent_tui.tui.transcript import Transcript
+from agent_tui.tui.vim import Vim
 
 if TYPE_CHECKING:
     from agent_tui.config import Settings
@@ -122,6 +123,8 @@ class ChatApp(App[None], inherit_bindings=False):
         self.menu = CompletionMenu()
         self._history = self._open_history()
         self.prompt = Prompt(history=self._history, id="prompt", placeholder=PLACEHOLDER)
+        if settings is not None and settings.vim:
+            self.prompt.vim = Vim()
         home = environ.get("HOME")
         self.chrome = Chrome(self, self._cwd, Path(home) if home else None)
         self.copier = Clipboard(environ, self.write)
@@ -290,6 +293,10 @@ class ChatApp(App[None], inherit_bindings=False):
         """Send a text, and look at the end of the transcript."""
         self.transcript.follow()
         self.delivery.send(text, lane)
+
+    def on_prompt_vim_changed(self) -> None:
+        """The hint line says so."""
+        self.redraw()
 
     def on_prompt_paste_requested(self) -> None:
         """Ctrl+V with nothing copied here."""

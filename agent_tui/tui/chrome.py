@@ -188,6 +188,7 @@ class Chrome:
             unseen=app.transcript.unseen,
             shell=hints.mark_of(app.prompt.text),
             runs_command=app.verbs.on_shell.is_running,
+            vim=app.prompt.vim.words if app.prompt.vim is not None else "",
             found=app.verbs.finding.sentence,
             on_failure=cursor is not None and cursor.can_retry,
             place=self._place(),

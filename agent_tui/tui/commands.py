@@ -44,6 +44,7 @@ class Command:
 COMMANDS: tuple[Command, ...] = (
     Command("help", "keys and commands", "help", key="f1"),
     Command("keys", "what the terminal sends for a key, and what that does", "keys"),
+    Command("vim", "Vim's keys in the composer, or no more", "vim"),
     Command("model", "pick a model, or name one", "model", "[PROVIDER/ID]", "ctrl+l"),
     Command(
         "fallback",

@@ -37,6 +37,8 @@ class Situation:
     """`!` or `!!`, if the draft is a shell command."""
     runs_command: bool = False
     """A shell command of the person's own is running."""
+    vim: str = ""
+    """NORMAL or INSERT, with Vim's keys."""
     found: str = ""
     """Which place of what was searched for is shown, in words; empty if nothing was."""
     on_failure: bool = False
@@ -55,6 +57,8 @@ def hint_line(now: Situation, width: int, keymap: Keymap | None = None) -> list[
     """The hints that fit in `width` columns, the most useful ones kept longest."""
     keymap, place = keymap or Keymap(), _PLACES.get(now.place, "press")
     fields = [Field(keymap.shown(text, place), keep) for text, keep in _hints(now)]
+    if now.vim and now.place in ("composer", "card", "held"):
+        fields.insert(0, Field(now.vim, 92, "quiet"))
     if now.unseen and not now.found:
         key = "end" if not now.has_draft else "pgdn"
         fields.insert(0, Field(f"↓ new output below ({key})", 95, "activity"))

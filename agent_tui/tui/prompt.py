@@ -27,6 +27,7 @@ from agent_tui.tui.history import History
 from agent_tui.tui.keys import COMPOSER_KEYS
 from agent_tui.tui.paste import clean
 from agent_tui.tui.text_editor import TextEditor, typed
+from agent_tui.tui.vim import Vim
 
 Lane = Literal["enter", "follow_up", "now"]
 """Which key sent the text: Enter, Alt+Enter or Tab, Ctrl+S or Ctrl+Enter."""
@@ -59,6 +60,12 @@ class Prompt(TextEditor):
     @dataclass
     class QuitRequested(Message):
         """Ctrl+D on the empty editor."""
+
+        prompt: Prompt
+
+    @dataclass
+    class VimChanged(Message):
+        """A key in NORMAL: the mode, or what of a command is typed, may be another."""
 
         prompt: Prompt
 
@@ -106,6 +113,9 @@ class Prompt(TextEditor):
 
     turn_running: bool = False
     """Set by the app. While true Ctrl+S sends in the lane "now", else it stashes or unstashes."""
+
+    vim: Vim | None = None
+    """Vim's keys, if they are wanted."""
 
     completions: Completions | None = None
     """What fills the menu; asked beside the key path, after `/` at the start or `@` at a word."""
@@ -205,14 +215,16 @@ class Prompt(TextEditor):
             self._menu_closed_at = self._menu[0].start
             self._set_menu(())
             return True
-        return False
+        return self.vim is not None and self.vim.leave_insert()
 
     # Keys
 
     async def on_key(self, event: events.Key) -> None:
         """Act on a key at once; what is not for the composer goes on to the app."""
         event.prevent_default()
-        if self._search is not None and self._search_key(self._search, event):
+        if (self._search is not None and self._search_key(self._search, event)) or (
+            self.vim is not None and self._vim_key(self.vim, event)
+        ):
             event.stop()
         elif (action := COMPOSER_KEYS.get(event.key)) is not None:
             if await self.app.run_action(action, self):
@@ -223,6 +235,20 @@ class Prompt(TextEditor):
                 self.post_message(self.HelpRequested(self))
             else:
                 self.type(character)
+
+    def _vim_key(self, vim: Vim, event: events.Key) -> bool:
+        effect = vim.press(event.key, event.character, self.text, self.cursor_offset)
+        if effect is None:
+            return False
+        if effect.is_edit:
+            places = self.location_of(effect.start), self.location_of(effect.end)
+            self.replace(effect.text, *places, maintain_selection_offset=False)
+        if effect.cursor is not None:
+            self.move_cursor(self.location_of(effect.cursor))
+        if effect.action:
+            getattr(self, f"action_{effect.action}")()
+        self.post_message(self.VimChanged(self))
+        return True
 
     def action_enter(self) -> None:
         """Take the chosen entry of the menu, or begin a line after a backslash, or send."""
@@ -304,6 +330,8 @@ class Prompt(TextEditor):
         self.recall.add(text)
         self._last_sent = (text, draft)
         self.clear_text()
+        if self.vim is not None:
+            self.vim.begin()
         self.post_message(self.Submitted(self, text, lane))
 
     # History

@@ -60,6 +60,11 @@ class TextEditor(TextArea, inherit_bindings=False):
         row, column = self.cursor_location
         return sum(len(self.document[above]) + 1 for above in range(row)) + column
 
+    def location_of(self, offset: int) -> Location:
+        """Where so many characters of `text` stand before the cursor."""
+        before = self.text[:offset]
+        return before.count("\n"), len(before) - before.rfind("\n") - 1
+
     @property
     def draft(self) -> Draft:
         """What is in the editor now, with its chips and the cursor."""

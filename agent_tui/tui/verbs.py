@@ -106,6 +106,18 @@ class Verbs:
         self._app.push_screen(KeysScreen(self._app.keymap))
         return None
 
+    def vim(self, _: str) -> str | None:
+        """Vim's keys in the composer, or no more."""
+        from agent_tui.tui.vim import Vim
+
+        prompt = self._app.prompt
+        prompt.vim = None if prompt.vim is not None else Vim()
+        if prompt.vim is not None:
+            self._app.flash("INSERT: esc goes to NORMAL. vim = true in config.toml keeps it.")
+        else:
+            self._app.flash("The usual keys are back.")
+        return None
+
     def why(self, _: str) -> str | None:
         """What the turn is waiting for."""
         session = self._app.session
