@@ -9,6 +9,7 @@ from typing import Literal
 
 from agent_tui.core.errors import AgentBusyError, InvalidInputError, SessionError
 from agent_tui.core.ids import new_id
+from agent_tui.core.invocation import as_typed
 from agent_tui.core.messages import AgentMessage, AssistantMessage, ToolResultMessage, UserMessage
 from agent_tui.session.checkpoints import RestoreReport
 from agent_tui.session.journal.entries import Entry
@@ -93,7 +94,7 @@ class Branches:
         entry = self._tree.get(entry_id)
         if entry is None:
             raise InvalidInputError("there is no such place in this session")
-        text = entry.message.text if isinstance(entry.message, UserMessage) else ""
+        text = as_typed(entry.message.text) if isinstance(entry.message, UserMessage) else ""
         target = entry.parent_id if isinstance(entry.message, UserMessage) else entry_id
         self._go(target, REWIND, summary)
         if report is not None:
@@ -155,7 +156,7 @@ class Branches:
         target = source.with_name(f"{new_id()}.jsonl")
         copy = fork_session(source, target, to=to)
         if is_prompt and isinstance(entry.message, UserMessage):
-            copy.keep_draft(entry.message.text)
+            copy.keep_draft(as_typed(entry.message.text))
         copy.close()
         return target
 
@@ -219,7 +220,7 @@ def _point(entry: Entry, depth: int, is_on_the_way: bool) -> Point | None:
 def _words(message: AgentMessage) -> tuple[PointKind, str]:
     match message:
         case UserMessage():
-            return "user", message.text
+            return "user", as_typed(message.text)
         case AssistantMessage():
             calls = ", ".join(call.name for call in message.tool_calls)
             return "answer", message.text or (f"[{calls}]" if calls else f"({message.stop_reason})")

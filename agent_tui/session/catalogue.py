@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_tui.core.errors import AgentError, SessionError
+from agent_tui.core.invocation import as_typed
 from agent_tui.core.messages import AssistantMessage, UserMessage
 from agent_tui.session.journal.entries import Entry
 from agent_tui.session.journal.file import JournalFile
@@ -186,7 +187,7 @@ def _read(path: Path, changed: int, size: int) -> tuple[SessionItem, str]:
         id=file.header.id,
         cwd=file.header.cwd,
         name=names[-1] if names else None,
-        title=" ".join(first.split())[:TITLE_CHARACTERS],
+        title=" ".join(as_typed(first).split())[:TITLE_CHARACTERS],
         created=file.header.created_at,
         changed=changed,
         size=size,

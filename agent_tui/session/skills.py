@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_tui.core.invocation import skill_message
 from agent_tui.session.front_matter import split_front_matter
 from agent_tui.session.texts import read_text
 
@@ -33,10 +34,8 @@ class Skill:
 
     def called(self, arguments: str) -> str:
         """The message that gives it to the model by hand."""
-        head = f'<skill name="{self.name}" path="{self.path}">'
-        note = f"Paths in it begin at {self.path.parent}."
-        closed = self.body.replace("</skill", "<\\/skill")
-        return f"{head}\n{note}\n\n{closed}\n</skill>\n\n{arguments}".rstrip()
+        path, folder = str(self.path), str(self.path.parent)
+        return skill_message(self.name, path, folder, self.body, arguments)
 
 
 def find_skills(folders: Sequence[Path], notices: list[str]) -> list[Skill]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal
 
+from agent_tui.core.invocation import as_typed
 from agent_tui.core.messages import StopReason
 from agent_tui.core.text import printable
 from agent_tui.tui.block import Block, Piece, clean_lines, estimate_rows, toggle_on_click
@@ -66,6 +67,9 @@ class UserBlock(Block):
         self._source = text
         self._mark = printable(mark) if mark else ""
         self._lines = [*clean_lines(printable(text).strip("\n"), _LINE_LIMIT), *pictures]
+        typed = as_typed(text)
+        self._brief = [] if typed is text else [*clean_lines(printable(typed), _LINE_LIMIT)]
+        """The call of a skill, which stands for its text."""
         self._pieces = self._cut()
 
     @property
@@ -76,7 +80,7 @@ class UserBlock(Block):
     @property
     def is_expandable(self) -> bool:
         """Whether a part is hidden while it is collapsed."""
-        return len(self._lines) > _SHOWN_LINES + 1
+        return bool(self._brief) or len(self._lines) > _SHOWN_LINES + 1
 
     def pieces(self) -> Sequence[Piece]:
         """The text in parts of a hundred lines."""
@@ -92,9 +96,9 @@ class UserBlock(Block):
         self._pieces = self._cut()
 
     def _cut(self) -> list[Piece]:
-        shown = (
-            self._lines if self.expanded or not self.is_expandable else self._lines[:_SHOWN_LINES]
-        )
+        shown = self._lines
+        if self.is_expandable and not self.expanded:
+            shown = (self._brief or self._lines)[:_SHOWN_LINES]
         hidden = len(self._lines) - len(shown)
         more = ""
         if self.is_expandable:

@@ -19,6 +19,7 @@ from agent_tui.core.events import (
     ToolExecutionUpdateEvent,
     TurnStartEvent,
 )
+from agent_tui.core.invocation import as_typed
 from agent_tui.core.messages import (
     AgentMessage,
     AssistantMessage,
@@ -381,7 +382,7 @@ class Presenter:
             self._answer = None
 
     def _show_user(self, message: UserMessage, mark: str | None) -> None:
-        self.title = self.title or message.text
+        self.title = self.title or as_typed(message.text)
         if message.id not in self._users:
             block = UserBlock(message.text, mark=mark, pictures=labels_of(message.content))
             self._users[message.id] = block

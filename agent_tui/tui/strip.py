@@ -15,6 +15,7 @@ from textual.binding import Binding, BindingType
 from textual.message import Message
 from textual.widgets import Static, TextArea
 
+from agent_tui.core.invocation import as_typed
 from agent_tui.core.pictures import labels_of
 from agent_tui.core.text import printable
 from agent_tui.tui.keymap import Keymap
@@ -97,7 +98,7 @@ def _item_rows(view: StripView, index: int, limit: int) -> list[Row]:
         sentence = sentence.rpartition(", ")[2]  # which boundary matters more than after what
     rows = [cut([(head, role), (sentence, "quiet")], view.columns - 1)]
     indent = " " * (4 if narrow else len(head))
-    lines = preview(printable(text_of_item(item)), view.columns - len(indent) - 1, limit)
+    lines = preview(printable(as_typed(text_of_item(item))), view.columns - len(indent) - 1, limit)
     lines += labels_of(getattr(item.message, "content", ""))
     return rows + [[(indent + line, role)] for line in lines]
 

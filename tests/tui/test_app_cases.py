@@ -238,16 +238,19 @@ async def test_an_unknown_tool_is_answered_and_the_loop_goes_on() -> None:
 async def test_the_view_stays_where_it_was_scrolled_while_text_arrives() -> None:
     lines = "\n\n".join(f"earlier {n}" for n in range(100))
     later = "\n\n".join(f"later {n}" for n in range(40))
-    async with chat(text(lines), [text("x "), pause(0.8), text(later)], hang()) as c:
+    gate = Gate()
+    script = (text(lines), calls(call("bash", {"command": "x"})), text(later))
+    async with chat(*script, tools=[gate.tool]) as c:
         await c.say("one")
         await c.idle()
         await c.say("two")
-        await c.until(lambda: c.session.agent.state.streaming_message)
+        await c.until(lambda: gate.running)
         await c.press("pageup", "pageup")
         top = c.app.transcript.scroll_offset.y
 
+        gate.open.set()
         await c.idle()
-        await c.pilot.pause(0.3)
+        await c.until(lambda: c.app.transcript.unseen)
 
         assert c.app.transcript.scroll_offset.y == top
         assert "new output below (end)" in c.line("hint")

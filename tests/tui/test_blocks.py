@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from agent_tui.core.invocation import skill_message
 from agent_tui.tui.blocks import (
     AssistantBlock,
     Block,
@@ -180,3 +181,16 @@ def test_half_characters_and_controls_do_no_harm(make: Make) -> None:
     assert text.isprintable()
     assert "bell" in text
     assert text.rstrip().endswith("end") or "end" in text
+
+
+def test_a_skill_that_was_called_is_shown_as_it_was_typed_and_opens() -> None:
+    message = skill_message("haiku", "/s/SKILL.md", "/s", "Seventeen\nsyllables.", "about rain")
+    block = UserBlock(message)
+
+    assert [row.rstrip() for row in rows(block)] == [
+        "❯ /skill:haiku about rain",
+        "  ▸ 7 more lines",
+    ]
+    block.toggle()
+    assert any("syllables." in row for row in rows(block))
+    assert block.source() == message
