@@ -121,7 +121,10 @@ class Verbs:
     def why(self, _: str) -> str | None:
         """What the turn is waiting for."""
         session = self._app.session
-        self._app.flash(lambda: f"Waiting for: {session.waiting_for()}")
+        if not session.is_running:
+            self._app.flash("Nothing is running: it waits for you.")
+        else:
+            self._app.flash(lambda: f"Waiting for: {session.waiting_for()}")
         return None
 
     def usage(self, argument: str) -> str | None:

@@ -152,3 +152,38 @@ def test_a_very_small_screen(snap_compare: Any, tmp_path: Path, size: tuple[int,
         await stage.rest(c)
 
     assert snap_compare(stage.app, terminal_size=size, run_before=scene)
+
+
+def test_the_loop_inspector(snap_compare: Any, tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+
+    async def scene(pilot: Pilot[None]) -> None:
+        c = await stage.begin(pilot)
+        await stage.rest(c)
+        await c.press("f2")
+        await c.until(lambda: len(stage.app.screen_stack) == 2)
+
+    assert snap_compare(stage.app, terminal_size=(100, 20), run_before=scene)
+
+
+def test_a_call_that_is_held(snap_compare: Any, tmp_path: Path) -> None:
+    stage = Stage(tmp_path, theme="daylight")
+
+    async def scene(pilot: Pilot[None]) -> None:
+        stage.session.breakpoints.tools.append("bash")
+        c = await stage.begin(pilot)
+        await stage.rest(c)
+
+    assert snap_compare(stage.app, terminal_size=(80, 24), run_before=scene)
+
+
+def test_the_help_during_a_turn(snap_compare: Any, tmp_path: Path) -> None:
+    stage = Stage(tmp_path, theme="contrast")
+
+    async def scene(pilot: Pilot[None]) -> None:
+        c = await stage.begin(pilot)
+        await stage.rest(c)
+        await c.press("f1")
+        await c.until(lambda: len(stage.app.screen_stack) == 2)
+
+    assert snap_compare(stage.app, terminal_size=(100, 34), run_before=scene)

@@ -31,7 +31,7 @@ KEYS: tuple[tuple[str, str, str], ...] = (
     ("↑ ↓, ctrl+r", "sent messages, search them", "the same"),
     ("ctrl+o", "expand or collapse all panels", "the same"),
     ("f6, ctrl+↑ ctrl+↓", "move over the transcript; / searches it", "the same"),
-    ("  there", "space expand · enter view · y copy · k kill · o editor", ""),
+    ("  there", "space expand · enter view · y copy · r raw · k kill · o editor", ""),
     ("f2", "the loop, step by step", "the same"),
     ("f3", "why is it waiting?", ""),
     ("ctrl+t", "show or hide thinking", "the same"),
@@ -55,7 +55,7 @@ def help_rows(
 
     There is one column of explanations where two do not fit, wrapped to `width`.
     """
-    wide, keymap = width >= 90, keymap or Keymap()
+    wide, keymap = width >= 98, keymap or Keymap()
     rows: list[list[Span]] = [[("esc closes · so does typing", "quiet")], []]
     if now:
         rows += [[("Now", "title")], *_now_rows(now, width), []]
