@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ os.environ |= {
     "AGENT_TUI_LOCAL_SERVERS": "ignore",
     "PYTHON_KEYRING_BACKEND": "keyring.backends.null.Keyring",
 }
+# A shell that starts a command in the background has it ignore Ctrl+C; tests of that would hang.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
