@@ -9,6 +9,7 @@ from textual import events
 from agent_tui.config.keys import Place
 from agent_tui.tui.paste import clean
 from agent_tui.tui.picture_verbs import dropped
+from agent_tui.tui.text_editor import typed
 
 if TYPE_CHECKING:
     from agent_tui.tui.app import ChatApp
@@ -61,7 +62,7 @@ class Incoming:
         if not key:
             if is_chat:
                 app.modes.leave()
-            return event if event.is_printable else None
+            return None if typed(event) is None else event
         return events.Key(key, None)
 
     def _is_used(self, event: events.Key) -> bool:

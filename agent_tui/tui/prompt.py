@@ -237,7 +237,7 @@ class Prompt(TextEditor):
                 self.type(character)
 
     def _vim_key(self, vim: Vim, event: events.Key) -> bool:
-        effect = vim.press(event.key, event.character, self.text, self.cursor_offset)
+        effect = vim.press(event.key, typed(event), self.text, self.cursor_offset)
         if effect is None:
             return False
         if effect.is_edit:

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from textual.widgets import Static
 
-from agent_tui import Agent
+from agent_tui import Agent, Tool
 from agent_tui.config import Folders, Settings
 from agent_tui.session.session import Session
-from agent_tui.testing import ScriptedModel, hang, text
+from agent_tui.testing import ScriptedModel, call, calls, hang, text
 from agent_tui.tui.app import ChatApp
 from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.screens.help import HelpScreen, help_rows
 from agent_tui.tui.screens.keys import KeysScreen
-from tests.tui.chat import Chat, Clock, as_text, chat
+from tests.tui.chat import Chat, Clock, Gate, as_text, chat
 
 KEYS = {
     "why": ("f9",),
@@ -33,9 +34,9 @@ KEYS = {
 class Rebound:
     """A chat with these keys."""
 
-    def __init__(self, home: Path, *script: object) -> None:
+    def __init__(self, home: Path, *script: object, tools: Sequence[Tool] = ()) -> None:
         self.model, self.clock = ScriptedModel([*script]), Clock()  # type: ignore[list-item]
-        agent = Agent("test/m", stream_fn=self.model, tools=[])
+        agent = Agent("test/m", stream_fn=self.model, tools=[*tools])
         self.session = Session.open(agent, cwd=home, clock=self.clock)
         settings = Settings(cwd=home, folders=Folders(home, home), keys=KEYS)
         self.app = ChatApp(self.session, settings=settings, clock=self.clock, environ={})
@@ -72,6 +73,25 @@ async def test_chosen_keys_do_it_and_the_usual_ones_do_it_no_more(tmp_path: Path
         await c.idle()
 
     await Rebound(tmp_path, hang()).run(scene)
+
+
+async def test_the_usual_key_answers_no_question_when_another_does(tmp_path: Path) -> None:
+    async def scene(c: Chat) -> None:
+        await c.press(*"go", "ctrl+j")
+        await c.until(lambda: c.app.card.display)
+        c.clock.time += 1
+        for data in (b"\x1by", b"\x1b[121;3u"):
+            await c.gets(data)
+            assert gate.calls == []
+            assert c.draft == ""
+        await c.gets(b"\x1bo")
+        await c.until(lambda: len(gate.calls) == 1)
+        gate.open.set()
+        await c.idle()
+
+    gate = Gate()
+    asks = calls(call("bash", {"command": "touch ran.txt"}))
+    await Rebound(tmp_path, asks, text("x"), tools=[gate.tool]).run(scene)
 
 
 async def test_they_are_named_wherever_a_key_is(tmp_path: Path) -> None:
@@ -146,6 +166,24 @@ async def test_the_key_doctor_shows_what_came_and_what_it_does() -> None:
         assert "ESC ^M" in lines["alt+enter"]
         assert "pending_up" in lines["alt+↑"]
         assert "nothing of the chat's" in lines["q"]
-        assert "kitty" in page
+        assert "protocol: kitty" in page
         await c.press("escape", "escape")
         assert len(c.app.screen_stack) == 1
+
+
+async def test_the_key_doctor_says_what_a_key_does_on_a_narrow_screen_too() -> None:
+    async with chat(text("x"), size=(40, 12)) as c:
+        await c.say("/keys")
+        await c.until(lambda: isinstance(c.app.screen, KeysScreen))
+        await c.gets(b"\x1b[1;3A")
+        page = str(c.app.screen.query_one(Static).visual)
+
+        assert "alt+↑ pending_up" in page
+        assert "shift+enter not yet else ctrl+j" in page
+        assert "protocol: legacy" in page
+
+
+def test_a_long_key_in_the_help_does_not_run_into_its_explanation() -> None:
+    page = as_text(help_rows(114, (), Keymap(KEYS)))
+
+    assert "alt+o/alt+a/alt+n/alt+e\n" in page

@@ -17,6 +17,7 @@ from agent_tui.tui.keymap import Keymap
 from agent_tui.tui.paint import painted_lines
 from agent_tui.tui.screens.page import Page
 from agent_tui.tui.status import Span
+from agent_tui.tui.text_editor import typed
 
 KEYS: tuple[tuple[str, str, str], ...] = (
     # key, while a turn runs, between turns
@@ -64,8 +65,10 @@ def help_rows(
         rows.append([(f"  {'':<19}{'while a turn runs':<42}between turns", "quiet")])
     for usual, running, idle in KEYS:
         key = keymap.named(usual)
-        if wide:
+        if wide and len(key) < 19:
             rows.append([(f"  {key:<19}", "key"), (f"{running:<42}", ""), (idle, "")])
+        elif wide:
+            rows += [[(f"  {key}", "key")], [(f"{'':<21}{running:<42}{idle}", "")]]
         else:
             rows += _entry(key, running or idle, width)
             if running and idle not in ("", "the same", running):
@@ -141,10 +144,10 @@ class HelpScreen(Page[None]):
 
     def on_key(self, event: events.Key) -> None:
         """Who types has read enough; nothing of it is lost."""
-        if event.is_printable and event.character is not None:
+        if (character := typed(event)) is not None:
             event.stop()
             self.dismiss(None)
-            self._type(event.character)
+            self._type(character)
 
     def action_close(self) -> None:
         """Back to the chat."""

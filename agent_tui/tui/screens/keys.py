@@ -18,6 +18,8 @@ from agent_tui.tui.screens.page import Page
 from agent_tui.tui.status import Span, cut
 
 MOST_SHOWN = 12
+WIDE = 60
+"""From this width on what was sent stands beside what it does."""
 _DOUBTFUL: Mapping[str, str] = {
     "shift+enter": "ctrl+j, or \\ and enter",
     "ctrl+enter": "ctrl+s",
@@ -72,25 +74,29 @@ class KeysScreen(Page[None]):
 
     def _draw(self) -> None:
         width = max(8, self.app.size.width - 6)
-        self.query_one(Static).update(painted_lines([cut(row, width) for row in self._rows()]))
+        self.query_one(Static).update(painted_lines([cut(row, width) for row in self._rows(width)]))
 
-    def _rows(self) -> list[list[Span]]:
+    def _rows(self, width: int) -> list[list[Span]]:
         rows: list[list[Span]] = [[("Keys: press any, esc twice leaves", "title")]]
         if not self._pressed:
             rows.append([("  nothing was pressed yet", "quiet")])
         for key, raw in self._pressed:
             sent = f" sent {spelled(raw)}" if raw else ""
             does = " · ".join(self._does(key)) or "nothing of the chat's"
-            rows.append([(f"  {sign(key):<15}", "key"), (f"{sent:<24} ", "quiet"), (does, "")])
+            if width >= WIDE:
+                rows.append([(f"  {sign(key):<15}", "key"), (f"{sent:<24} ", "quiet"), (does, "")])
+            else:
+                rows.append([(f"  {sign(key)} ", "key"), (does, "")])
+                rows += [[(f"   {sent}", "quiet")]] if sent else []
         rows += [[], [("Not every terminal sends these", "title")]]
         for key, instead in _DOUBTFUL.items():
             state = "has come" if key in self._seen else "not yet"
-            rows.append(
-                [(f"  {sign(key):<15}", "key"), (f" {state:<9}", ""), (f"else {instead}", "quiet")]
-            )
+            gap = f" {state:<9}" if width >= WIDE else f" {state} "
+            named = f"  {sign(key):<15}" if width >= WIDE else f"  {sign(key)}"
+            rows.append([(named, "key"), (gap, ""), (f"else {instead}", "quiet")])
         tells = any(raw.endswith("u") and raw.startswith("\x1b[") for _, raw in self._pressed)
-        if tells:
-            rows.append([("  This terminal tells keys apart (kitty protocol).", "")])
+        protocol = "kitty, which tells keys apart" if tells else "legacy, so far"
+        rows.append([(f"  protocol: {protocol}", "")])
         rows += [[], [("Other keys", "title")]]
         rows.append([("  config.toml: [keys], a line each: why = ", ""), ('"f9"', "key")])
         changed = [name for name in ACTIONS if self._keymap.keys(name) != ACTIONS[name].keys]
