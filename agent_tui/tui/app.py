@@ -28,6 +28,7 @@ from agent_tui.tui.commands import COMMANDS, Parsed, find
 from agent_tui.tui.complete import Completer
 from agent_tui.tui.draft_keeper import DraftKeeper
 from agent_tui.tui.driver import driver_class
+from agent_tui.tui.first_hint import FirstHint
 from agent_tui.tui.history import History, history_path
 from agent_tui.tui.incoming import Incoming
 from agent_tui.tui.keymap import Keymap
@@ -98,6 +99,7 @@ class ChatApp(App[None], inherit_bindings=False):
         self.theme_names = sorted(themes.theme_files(folders))
         self.keymap = Keymap(settings.keys if settings is not None else None)
         """The keys in force."""
+        self._first_hint = FirstHint(settings.folders.state if settings is not None else None)
         self.now = clock
         self.is_ready = False
         """The session is open. What is sent before waits until it is."""
@@ -209,6 +211,9 @@ class ChatApp(App[None], inherit_bindings=False):
             problems.append(self._history.problem)
         for sentence, kind in greeting(self.session, self.settings, problems):
             self.presenter.say(sentence, kind)
+        is_known = self.session.agent.state.model.api == "demo" or bool(self.session.history())
+        if not is_known and (words := self._first_hint.words(self.keymap)):
+            self.presenter.say(words)
 
     def leave(self) -> None:
         """Quit; the first time with pending messages only warn."""
@@ -292,6 +297,8 @@ class ChatApp(App[None], inherit_bindings=False):
     def send(self, text: str, lane: Lane) -> None:
         """Send a text, and look at the end of the transcript."""
         self.transcript.follow()
+        if self.is_busy:
+            self._first_hint.done()
         self.delivery.send(text, lane)
 
     def on_prompt_vim_changed(self) -> None:

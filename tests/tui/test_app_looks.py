@@ -18,6 +18,7 @@ from agent_tui.session.approvals import ApprovalMode
 from agent_tui.session.session import Session
 from agent_tui.testing import Part, ScriptedModel, call, calls, end, text, think
 from agent_tui.tui.app import ChatApp
+from agent_tui.tui.first_hint import FirstHint
 from tests.tui.chat import Chat, Clock
 
 MODEL = Model(
@@ -75,6 +76,7 @@ class Stage:
     ) -> None:
         self.model, self.clock = ScriptedModel(SCRIPT), Clock()
         agent = Agent(MODEL, stream_fn=self.model, tools=[slow, quick], max_iterations=100)
+        FirstHint(home).done()
         cwd = Path("/project")
         self.session = Session.open(agent, cwd=cwd, mode=mode, clock=self.clock)
         settings = Settings(cwd=cwd, folders=Folders(home, home), theme=theme)
